@@ -1,0 +1,55 @@
+# Everything runs in a virtual environment that `make` builds from pinned versions; nothing else is needed but Python
+# 3.11 or newer and a C++17 compiler.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CORE := $(wildcard core/*.h core/*.cpp)
+SANITIZED := build/sanitized
+
+.PHONY: help demo test test-slow lint format bench sanitize clean
+
+help:  ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/tools: constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -q -c constraints.txt scikit-build-core nanobind cmake ninja
+	@touch $@
+
+$(VENV)/installed: $(VENV)/tools pyproject.toml CMakeLists.txt $(CORE)
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench]'
+	@touch $@
+
+demo: $(VENV)/installed  ## Import a graph, look at it, extract scopes, draw them.
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed  ## Run the tests.
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/installed  ## Run the tests that are slow or need large data.
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/installed  ## Check style and types of all code.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CORE)
+
+format: $(VENV)/installed  ## Put all code into the house style.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CORE)
+
+bench: $(VENV)/installed  ## Measure every speed claim; writes docs/benchmarks.md.
+	$(BIN)/python bench/run_all.py
+
+sanitize: $(VENV)/installed  ## Run the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer.
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
+	$(BIN)/cmake --build $(SANITIZED)
+	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED)
+
+clean:  ## Remove everything that was built.
+	rm -rf $(VENV) build

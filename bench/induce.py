@@ -1,0 +1,120 @@
+"""Induced subgraph and hop distances of top-200 scopes against SciPy slicing and its BFS."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from common import (
+    Bar,
+    Report,
+    busy_share,
+    finish,
+    graphs,
+    in_turns,
+    latencies,
+    load_line,
+    micro,
+    options,
+    random_targets,
+)
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from shadow_gnn.extract import NodeExtractor, PprExtractor
+from shadow_gnn.graph import Graph
+
+TOPK = 200
+WHOLE = PprExtractor(topk=TOPK, num_threads=1)
+# All nodes of a scope given as its targets: edges among them and a search for distances, without any ranking.
+INDUCE = NodeExtractor(num_threads=1)
+# The push is the same, as it serves topk; but the scope is cut to the target, so nothing follows the ranking.
+RANKING = PprExtractor(topk=TOPK, max_nodes=1, num_threads=1)
+
+
+def scipy_scope(matrix: Any, node_id: np.ndarray) -> np.ndarray:
+    """Slice a scope out of the graph and return the distance of each node from the first."""
+    inside = matrix[node_id][:, node_id]
+    order, parent = breadth_first_order(inside, 0, directed=True)
+    hop = np.full(len(node_id), -1)
+    hop[order[0]] = 0
+    for node in order[1:]:
+        hop[node] = hop[parent[node]] + 1
+    return hop
+
+
+def scipy_part(matrix: Any, node_id: np.ndarray) -> None:
+    """Do what is compiled in SciPy alone: the loop over parents is left out, in its favour."""
+    breadth_first_order(matrix[node_id][:, node_id], 0, directed=True)
+
+
+def check_same(graph: Graph, matrix: Any, targets: np.ndarray) -> None:
+    """Make sure that both sides compute the same thing."""
+    for scope in WHOLE(graph, targets):
+        inside = matrix[scope.node_id][:, scope.node_id]
+        assert inside.nnz == len(scope.indices) == len(INDUCE(graph, scope.node_id[None]).indices)
+        assert np.array_equal(scipy_scope(matrix, scope.node_id), scope.hop)
+
+
+def compare(name: str, graph: Graph, count: int, report: Report) -> None:
+    data = np.ones(graph.num_edges, dtype=np.float32)
+    matrix = csr_array((data, graph.indices, graph.indptr.astype(np.int32)), shape=(graph.num_nodes,) * 2)
+    degree = np.diff(graph.indptr)
+    hubs = np.argsort(-degree)[: count // 10]
+    targets = np.unique(np.concatenate([random_targets(graph, count), hubs]))
+    check_same(graph, matrix, targets[:50])
+    scopes = [scope.node_id for scope in WHOLE(graph, targets)]
+    # Scopes of small components have fewer nodes; a repeated target counts once.
+    groups = np.stack([np.resize(node_id, TOPK) for node_id in scopes])
+    seconds = in_turns(
+        {
+            "induce": lambda: INDUCE(graph, groups),
+            "scipy": lambda: [scipy_part(matrix, node_id) for node_id in scopes],
+            "ranking": lambda: RANKING(graph, targets),
+            "whole": lambda: WHOLE(graph, targets),
+        },
+        rounds=5,
+    )
+    each = {key: value / len(targets) for key, value in seconds.items()}
+    single = latencies(lambda one: INDUCE(graph, one), groups, 5)
+    whole = latencies(lambda one: WHOLE(graph, one), targets, 5)
+    report.rows += [
+        row(name, "induction and hops", each["induce"], single),
+        row(name, "whole extraction", each["whole"], whole),
+        row(name, "all that follows the ranking", each["whole"] - each["ranking"]),
+        row(name, "SciPy slicing and BFS", each["scipy"]),
+    ]
+    ratio, tail = each["scipy"] / each["induce"], np.quantile(single, 0.99) / np.median(single)
+    whole_tail = np.quantile(whole, 0.99) / np.median(whole)
+    report.bars += [
+        Bar(f"{name}: at most a tenth of SciPy's time", f"{ratio:.1f} times less", bool(ratio >= 10)),
+        Bar(f"{name}: p99 within 10 times the median, hubs included", f"{tail:.1f} times", bool(tail <= 10)),
+        Bar(f"{name}: likewise for the whole extraction", f"{whole_tail:.1f} times", bool(whole_tail <= 10)),
+    ]
+
+
+def row(name: str, label: str, mean: float, values: np.ndarray | None = None) -> list[str]:
+    if values is None:
+        return [name, label, micro(mean), "-", "-", "-"]
+    p50, p99 = np.quantile(values, (0.5, 0.99))
+    return [name, label, micro(mean), micro(p50), micro(p99), micro(values.max())]
+
+
+def main(chosen: argparse.Namespace) -> None:
+    columns = ("graph", "what", "mean µs", "p50", "p99", "max")
+    report = Report("Induced subgraph and hop distances of a top-200 scope", columns, notes=[load_line(busy_share())])
+    report.notes.append(
+        "CPU time per target, 1 thread; p50, p99, max: single-target calls, the best of 5; targets: random ones and "
+        "the highest degrees. Induction and hops: the nodes of finished scopes are given as the targets of "
+        "NodeExtractor. All that follows the ranking: the whole less an extraction that ranks alike but keeps the "
+        "target alone; it also selects the best 200 and replaces nodes with no path to the target. SciPy: BFS order "
+        "without hop numbers."
+    )
+    for name, graph in graphs(chosen).items():
+        compare(name, graph, 100 if chosen.quick else 1000, report)
+    finish(report, chosen)
+
+
+if __name__ == "__main__":
+    main(options(__doc__ or ""))

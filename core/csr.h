@@ -1,0 +1,65 @@
+// The whole graph as the core sees it: borrowed CSR arrays, every id checked on the way out.
+// Not for: owning memory, Python objects.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "prefetch.h"
+
+namespace shadow {
+
+// A file that backs the graph holds values that no graph can have.
+struct CorruptGraph : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Out of line so that the checks in hot loops stay a compare and a branch never taken.
+[[noreturn]] inline void throw_bad_row(int64_t node) {
+  throw CorruptGraph("indptr of node " + std::to_string(node) + " is not a range of indices");
+}
+[[noreturn]] inline void throw_bad_id(int64_t id, int64_t num_nodes) {
+  throw CorruptGraph("indices holds " + std::to_string(id) + ", not a node of a graph of " + std::to_string(num_nodes));
+}
+
+template <class Id>
+struct Row {
+  const Id* begin;
+  const Id* end;
+  int64_t position;  // of begin in the graph's indices
+  int64_t size() const { return end - begin; }
+};
+
+template <class Id>
+struct Csr {
+  const int64_t* indptr;
+  const Id* indices;
+  const float* weight;  // null for an unweighted graph
+  int64_t num_nodes;
+  int64_t num_edges;
+  bool symmetric;  // every edge is there in both directions
+
+  int64_t degree(Id node) const { return row(node).size(); }
+
+  Row<Id> row(Id node) const {
+    const int64_t first = indptr[node], last = indptr[node + 1];
+    if (first < 0 || last < first || last > num_edges) throw_bad_row(node);
+    return {indices + first, indices + last, first};
+  }
+
+  bool has(Id id) const { return static_cast<uint64_t>(id) < static_cast<uint64_t>(num_nodes); }
+
+  void prefetch_degree(Id node) const {
+    if (has(node)) prefetch(indptr + node);
+  }
+
+  // Return `id` if it is a node; what is read from a map may have changed since it was verified.
+  Id checked(Id id) const {
+    if (!has(id)) throw_bad_id(id, num_nodes);
+    return id;
+  }
+};
+
+}  // namespace shadow

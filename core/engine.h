@@ -1,0 +1,260 @@
+// Scopes of many targets at once: spread over threads, joined in the order of the targets.
+// Not for: anything that Python sees (module.cpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "csr.h"
+#include "guard.h"
+#include "khop.h"
+#include "parallel.h"
+#include "ppr.h"
+#include "rng.h"
+#include "scope.h"
+#include "scratch.h"
+
+namespace shadow {
+
+struct NodeOptions {};
+
+struct StochasticPprOptions {
+  PprOptions ppr;
+};
+
+// Nodes that were chosen elsewhere, best first: scope b is offered node_id[ptr[b], ptr[b + 1]).
+struct GivenOptions {
+  const int64_t* ptr;
+  const int64_t* node_id;
+  const float* score;
+};
+
+using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, GivenOptions>;
+
+struct Request {
+  ExtractOptions extract;
+  ScopeOptions scope;
+  uint64_t seed = 0;
+  int num_threads = 1;
+};
+
+// Ragged arrays of all scopes; see Subgraphs in Python for their meaning.
+struct Scopes {
+  std::vector<int64_t> ptr, node_id, indptr, edge_pos, nodes_touched, edges_touched;
+  std::vector<int32_t> hop, indices;
+  std::vector<float> score;
+};
+
+// Everything one worker needs, reused from target to target.
+template <class Id>
+struct Worker {
+  Ppr<Id> ppr;
+  Khop<Id> khop;
+  Ranking<Id> ranking;
+  ScopeBuilder<Id> builder;
+  NodeIndex<Id> offered;
+  std::vector<Id> targets;
+  int64_t nodes_touched = 0, edges_touched = 0;
+
+  // Append the scope of the targets group[0, width), the `item`-th of its request.
+  void extract(const Csr<Id>& csr, const int64_t* group, int64_t width, int64_t item, const Request& request,
+               Arena& out) {
+    take_targets(csr, group, width);
+    const auto count = static_cast<int32_t>(targets.size());
+    uint64_t key = mix64(request.seed);
+    for (const Id target : targets) key = combine(key, static_cast<uint64_t>(target));
+    ScopeOptions scope = request.scope;
+    std::visit(
+        [&](const auto& options) {
+          using Options = std::decay_t<decltype(options)>;
+          if constexpr (std::is_same_v<Options, NodeOptions>) {
+            rank_targets();
+          } else if constexpr (std::is_same_v<Options, KhopOptions>) {
+            khop.rank(csr, targets.data(), count, options, scope.max_nodes, key, ranking);
+            note(khop);
+          } else if constexpr (std::is_same_v<Options, PprOptions>) {
+            ppr.rank(csr, targets.data(), count, options, ranking);
+            scope.max_nodes = std::min(scope.max_nodes, options.topk);
+            note(ppr);
+          } else if constexpr (std::is_same_v<Options, GivenOptions>) {
+            rank_given(csr, options, item);
+          } else {
+            ppr.rank(csr, targets.data(), count, options.ppr, ranking);
+            draw(count, key);
+            scope.max_nodes = std::min(scope.max_nodes, options.ppr.topk);
+            note(ppr);
+          }
+        },
+        request.extract);
+    const size_t first = out.node_id.size();
+    builder.build(csr, ranking, count, scope, out);
+    if (std::holds_alternative<NodeOptions>(request.extract) || std::holds_alternative<KhopOptions>(request.extract)) {
+      score_by_hop(out, first);
+    }
+  }
+
+ private:
+  // The distinct targets of one group, checked.
+  void take_targets(const Csr<Id>& csr, const int64_t* group, int64_t width) {
+    targets.clear();
+    for (int64_t column = 0; column < width; ++column) {
+      const Id target = take_node(csr, group[column], "targets");
+      if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
+    }
+  }
+
+  static Id take_node(const Csr<Id>& csr, int64_t node, const char* name) {
+    if (node < 0 || node >= csr.num_nodes) {
+      throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " +
+                                  std::to_string(csr.num_nodes - 1) + ", got " + std::to_string(node));
+    }
+    return static_cast<Id>(node);
+  }
+
+  // The targets, then the nodes on offer in the order given, each once.
+  void rank_given(const Csr<Id>& csr, const GivenOptions& options, int64_t item) {
+    rank_targets();
+    offered.clear();
+    offered.reserve_more(targets.size() + static_cast<size_t>(options.ptr[item + 1] - options.ptr[item]));
+    for (const Id target : targets) offered.add(target);
+    for (int64_t offer = options.ptr[item]; offer < options.ptr[item + 1]; ++offer) {
+      const Id node = take_node(csr, options.node_id[offer], "node_id");
+      const int32_t known = offered.find(node);
+      if (known < 0) {
+        ranking.all.push_back({static_cast<double>(offer), options.score[offer], node});
+        offered.add(node);
+      } else if (static_cast<size_t>(known) < targets.size()) {
+        ranking.all[static_cast<size_t>(known)].score = options.score[offer];
+      }
+    }
+    nodes_touched = static_cast<int64_t>(ranking.all.size());
+  }
+
+  void rank_targets() {
+    ranking.clear();
+    for (const Id target : targets) ranking.all.push_back({0, 1, target});
+    ranking.fix_front();
+    nodes_touched = static_cast<int64_t>(targets.size());
+    edges_touched = 0;
+  }
+
+  // A draw without replacement in proportion to score is a ranking by exponential waiting times (Efraimidis and
+  // Spirakis). The waiting time of a node depends on (seed, targets, node) alone.
+  void draw(int32_t num_targets, uint64_t key) {
+    for (size_t item = static_cast<size_t>(num_targets); item < ranking.all.size(); ++item) {
+      Candidate<Id>& candidate = ranking.all[item];
+      candidate.key = exponential(key, static_cast<uint64_t>(candidate.node)) / candidate.score;
+    }
+  }
+
+  template <class Ranker>
+  void note(const Ranker& ranker) {
+    nodes_touched = ranker.nodes_touched();
+    edges_touched = ranker.edges_touched();
+  }
+
+  // Where distance is the metric, nearer is better: 1 for a target, 1/2 for its neighbours, and so on.
+  static void score_by_hop(Arena& out, size_t first) {
+    for (size_t node = first; node < out.score.size(); ++node) {
+      out.score[node] = 1.0f / (1.0f + static_cast<float>(out.hop[node]));
+    }
+  }
+};
+
+// The worker of the calling thread survives between calls; its memory is bounded by its containers' own limits.
+template <class Id>
+std::unique_ptr<Worker<Id>>& local_worker() {
+  static thread_local std::unique_ptr<Worker<Id>> worker;
+  return worker;
+}
+
+struct Place {
+  int worker;
+  size_t first_node, first_edge;
+  int64_t num_nodes, num_edges, nodes_touched, edges_touched;
+};
+
+template <class Id>
+Place extract_one(const Csr<Id>& csr, const int64_t* targets, int64_t width, int64_t item, const Request& request,
+                  int worker_index, Arena& arena) {
+  std::unique_ptr<Worker<Id>>& worker = local_worker<Id>();
+  if (worker == nullptr) worker = std::make_unique<Worker<Id>>();
+  Place place{worker_index, arena.node_id.size(), arena.indices.size(), 0, 0, 0, 0};
+  try {
+    guarded([&] { worker->extract(csr, targets + item * width, width, item, request, arena); });
+  } catch (...) {
+    worker.reset();  // What it held may be half-made.
+    throw;
+  }
+  place.num_nodes = static_cast<int64_t>(arena.node_id.size() - place.first_node);
+  place.num_edges = static_cast<int64_t>(arena.indices.size() - place.first_edge);
+  place.nodes_touched = worker->nodes_touched;
+  place.edges_touched = worker->edges_touched;
+  return place;
+}
+
+template <class T>
+void copy_part(const std::vector<T>& from, size_t first, int64_t count, std::vector<T>& to, int64_t at) {
+  if (count > 0) std::memcpy(to.data() + at, from.data() + first, static_cast<size_t>(count) * sizeof(T));
+}
+
+// Join the workers' arenas in the order of the targets.
+inline Scopes join(const std::vector<Arena>& arenas, const std::vector<Place>& places, bool positions) {
+  Scopes scopes;
+  int64_t num_nodes = 0, num_edges = 0;
+  scopes.ptr.push_back(0);
+  for (const Place& place : places) {
+    num_nodes += place.num_nodes;
+    num_edges += place.num_edges;
+    scopes.ptr.push_back(num_nodes);
+    scopes.nodes_touched.push_back(place.nodes_touched);
+    scopes.edges_touched.push_back(place.edges_touched);
+  }
+  scopes.node_id.resize(static_cast<size_t>(num_nodes));
+  scopes.hop.resize(static_cast<size_t>(num_nodes));
+  scopes.score.resize(static_cast<size_t>(num_nodes));
+  scopes.indptr.resize(static_cast<size_t>(num_nodes) + 1);
+  scopes.indices.resize(static_cast<size_t>(num_edges));
+  scopes.edge_pos.resize(positions ? static_cast<size_t>(num_edges) : 0);
+  int64_t node = 0, edge = 0;
+  for (const Place& place : places) {
+    const Arena& arena = arenas[static_cast<size_t>(place.worker)];
+    copy_part(arena.node_id, place.first_node, place.num_nodes, scopes.node_id, node);
+    copy_part(arena.hop, place.first_node, place.num_nodes, scopes.hop, node);
+    copy_part(arena.score, place.first_node, place.num_nodes, scopes.score, node);
+    copy_part(arena.indices, place.first_edge, place.num_edges, scopes.indices, edge);
+    if (positions) copy_part(arena.edge_pos, place.first_edge, place.num_edges, scopes.edge_pos, edge);
+    for (int64_t local = 0; local < place.num_nodes; ++local, ++node) {
+      scopes.indptr[static_cast<size_t>(node)] = edge;
+      edge += arena.row_size[place.first_node + static_cast<size_t>(local)];
+    }
+  }
+  scopes.indptr.back() = edge;
+  return scopes;
+}
+
+// Extract one scope for each of `num_groups` rows of `targets` ([num_groups, width]).
+template <class Id>
+Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request,
+               const std::function<void()>& poll) {
+  std::vector<Arena> arenas(static_cast<size_t>(std::max(request.num_threads, 1)));
+  std::vector<Place> places(static_cast<size_t>(num_groups));
+  parallel_for(
+      num_groups, request.num_threads,
+      [&](int worker, int64_t group) {
+        places[static_cast<size_t>(group)] =
+            extract_one(csr, targets, width, group, request, worker, arenas[static_cast<size_t>(worker)]);
+      },
+      poll);
+  return join(arenas, places, request.scope.positions);
+}
+
+}  // namespace shadow

@@ -1,0 +1,168 @@
+// Small reusable containers whose cost depends on what they hold, never on the size of the graph.
+// Not for: sharing between threads; each worker has its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "csr.h"
+
+namespace shadow {
+
+// Numbers nodes 0, 1, 2, ... in the order in which they are first seen.
+template <class Id>
+class NodeIndex {
+ public:
+  NodeIndex() { resize(kStartBits); }
+
+  void clear() {
+    if (slots_.size() > kKeep) *this = NodeIndex();  // Large tables are given back after use.
+    for (size_t number = 0; number < size_; ++number) slots_[slot_of_[number]].node = kEmpty;
+    size_ = 0;
+  }
+
+  // Make room for `count` more nodes.
+  void reserve_more(size_t count) {
+    while ((size_ + count) * kSlotsPerNode > slots_.size()) grow();
+  }
+
+  // The number of `node`, given now if it is new. Room must have been made for it. Whether a node is new is close to a
+  // coin toss, so there is no branch on it: the entry is written either way, and counts only if it was free.
+  int32_t add(Id node) {
+    const size_t at = probe(node);
+    Slot& slot = slots_[at];
+    const bool is_new = slot.node == kEmpty;
+    const int32_t number = is_new ? static_cast<int32_t>(size_) : slot.number;
+    slot = Slot{node, number};
+    slot_of_[size_] = static_cast<uint32_t>(at);
+    nodes_[size_] = node;
+    size_ += is_new;
+    return number;
+  }
+
+  // The number of `node`, or -1.
+  int32_t find(Id node) const {
+    const Slot& slot = slots_[probe(node)];
+    return slot.node == kEmpty ? -1 : slot.number;
+  }
+
+  void prefetch(Id node) const { shadow::prefetch(slots_.data() + home(node)); }
+
+  size_t size() const { return size_; }
+  Id operator[](size_t number) const { return nodes_[number]; }
+
+ private:
+  struct Slot {
+    Id node;
+    int32_t number;
+  };
+  static constexpr Id kEmpty = -1;
+  static constexpr int kStartBits = 10;
+  static constexpr size_t kSlotsPerNode = 4;
+  static constexpr size_t kKeep = size_t{1} << 22;
+
+  // Fibonacci hashing: the upper bits of the product.
+  size_t home(Id node) const { return (static_cast<uint64_t>(node) * 0x9e3779b97f4a7c15ull) >> shift_; }
+
+  size_t probe(Id node) const {
+    const size_t mask = slots_.size() - 1;
+    size_t slot = home(node);
+    while (slots_[slot].node != node && slots_[slot].node != kEmpty) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  void resize(int bits) {
+    slots_.assign(size_t{1} << bits, Slot{kEmpty, 0});
+    shift_ = 64 - bits;
+    slot_of_.resize(slots_.size() / kSlotsPerNode + 1);
+    nodes_.resize(slots_.size() / kSlotsPerNode + 1);
+  }
+
+  void grow() {
+    if (shift_ <= 64 - 32) throw std::length_error("a scope touches more than 2^30 nodes");
+    resize(64 - shift_ + 1);
+    for (size_t number = 0; number < size_; ++number) {
+      const size_t slot = probe(nodes_[number]);
+      slots_[slot] = Slot{nodes_[number], static_cast<int32_t>(number)};
+      slot_of_[number] = static_cast<uint32_t>(slot);
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> slot_of_;  // by number, one spare entry at the end
+  std::vector<Id> nodes_;          // likewise
+  size_t size_ = 0;
+  int shift_ = 64;
+};
+
+// Compile a hot loop for newer x86 vector units too and choose at load time; elsewhere the plain loop serves.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SHADOW_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SHADOW_VECTOR_CLONES
+#endif
+
+// flags[i] = whether the bit of ids[i] is set in a bitmap of 2^(32 - shift) bits. One loop without a branch, so that it
+// turns into vector gathers where the machine has them.
+SHADOW_VECTOR_CLONES inline void test_bits(const int32_t* __restrict ids, int32_t count,
+                                           const uint32_t* __restrict bits, int shift, uint32_t* __restrict flags) {
+  for (int32_t item = 0; item < count; ++item) {
+    const uint32_t bit = (static_cast<uint32_t>(ids[item]) * 0x9e3779b1u) >> shift;
+    flags[item] = (bits[bit >> 5] >> (bit & 31)) & 1u;
+  }
+}
+
+inline void test_bits(const int64_t* ids, int32_t count, const uint32_t* bits, int shift, uint32_t* flags) {
+  for (int32_t item = 0; item < count; ++item) {
+    const uint32_t bit = (static_cast<uint32_t>(ids[item]) * 0x9e3779b1u) >> shift;
+    flags[item] = (bits[bit >> 5] >> (bit & 31)) & 1u;
+  }
+}
+
+// The nodes of a scope: built once, then asked for every neighbour of every member. Almost all answers are "not there",
+// so a bitmap of at least 32 bits a node, small enough for the first-level cache, answers first.
+template <class Id>
+class Members {
+ public:
+  static constexpr int32_t kBlock = 64;
+
+  void assign(const Id* nodes, int32_t count) {
+    index_.clear();
+    index_.reserve_more(static_cast<size_t>(count));
+    int log_bits = 6;
+    while (log_bits < 31 && (int64_t{1} << log_bits) < 32 * static_cast<int64_t>(count)) ++log_bits;
+    shift_ = 32 - log_bits;
+    bits_.assign((size_t{1} << log_bits) / 32, 0);
+    for (int32_t label = 0; label < count; ++label) {
+      const uint32_t bit = (static_cast<uint32_t>(nodes[label]) * 0x9e3779b1u) >> shift_;
+      bits_[bit >> 5] |= uint32_t{1} << (bit & 31);
+      index_.add(nodes[label]);
+    }
+  }
+
+  // Write the positions of those among ids[0, count <= kBlock) that may be members to `picked`; return their number.
+  int32_t pick(const Id* ids, int32_t count, int32_t* picked) const {
+    uint32_t flags[kBlock];
+    test_bits(ids, count, bits_.data(), shift_, flags);
+    int32_t num_picked = 0;
+    for (int32_t item = 0; item < count; ++item) {
+      picked[num_picked] = item;
+      num_picked += static_cast<int32_t>(flags[item]);
+    }
+    return num_picked;
+  }
+
+  // The label of `node`, or -1.
+  int32_t find(Id node) const { return index_.find(node); }
+
+ private:
+  NodeIndex<Id> index_;
+  std::vector<uint32_t> bits_;
+  int shift_ = 26;
+};
+
+}  // namespace shadow

@@ -1,0 +1,66 @@
+# Types of the compiled core (core/module.cpp).
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+Float32 = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+Scopes = tuple[Int64, Int64, Int32, Float32, Int64, Int32, Int64, Int64, Int64]
+
+class CorruptGraph(RuntimeError): ...
+class FileChanged(RuntimeError): ...
+
+class GraphView:
+    def __init__(self, indptr: Int64, indices: NDArray[Any], weight: Float32 | None, symmetric: bool) -> None: ...
+
+def extract_node(graph: GraphView, targets: Int64, *, positions: bool, seed: int, num_threads: int) -> Scopes: ...
+def extract_khop(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    num_hops: int,
+    fanout: int,
+    replace: bool,
+    max_nodes: int,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+) -> Scopes: ...
+def extract_ppr(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    topk: int,
+    teleport: float,
+    tolerance: float,
+    precision: float,
+    threshold: float,
+    relative_threshold: bool,
+    stochastic: bool,
+    max_nodes: int,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+) -> Scopes: ...
+def induce(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    ptr: Int64,
+    node_id: Int64,
+    score: Float32,
+    max_nodes: int,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+) -> Scopes: ...
+def collate(
+    ptr: Int64, hop: Int32, indptr: Int64, indices: Int32, by_hop: bool
+) -> tuple[Int64, Int64, Int64, Int64, Int64, Int64, Int64]: ...
+def gather_float(matrix: NDArray[Any], rows: Int64, scale: Float32 | None) -> Float32: ...
+def gather_raw(matrix: Bytes, rows: Int64) -> Bytes: ...
+def gather_ragged(bytes: Bytes, start: Int64, length: Int64) -> Bytes: ...
+def gather_csr(indptr: Int64, indices: Int32, data: Float32, width: int, rows: Int64) -> Float32: ...

@@ -1,0 +1,304 @@
+"""Data: `shadow data import` and `shadow data info`.
+
+Not for: the work itself (ingest, store, analysis); heavy libraries load when a command runs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.analysis.describe import Description
+    from shadow_gnn.ingest.build import Summary
+    from shadow_gnn.ingest.detect import ImportOptions
+
+app = typer.Typer(
+    help="Import graphs into graph folders and look at them.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+class Merge(StrEnum):
+    """Weight of a repeated edge."""
+
+    first = "first"
+    sum = "sum"
+
+
+class Ids(StrEnum):
+    """How node ids are read."""
+
+    auto = "auto"
+    integer = "integer"
+    string = "string"
+
+
+class FeatureDtype(StrEnum):
+    """How dense features are stored."""
+
+    auto = "auto"
+    float32 = "float32"
+    float16 = "float16"
+    int8 = "int8"
+
+
+class LabelKind(StrEnum):
+    """What labels mean."""
+
+    auto = "auto"
+    single = "class"
+    multi = "multi"
+    value = "value"
+
+
+_NODES = "Nodes: features, labels, splits"
+_EDGES = "Edge lists"
+
+
+@app.command("import")
+def import_command(
+    source: Annotated[
+        Path, typer.Argument(help="Edge list (CSV, TSV, text, Parquet), .npz, GraphSAINT or OGB folder.")
+    ],
+    folder: Annotated[Path, typer.Argument(help="Graph folder to make.")],
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Keep directions; otherwise edges go both ways.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a graph folder that is there.")] = False,
+    merge: Annotated[Merge, typer.Option(help="Weight of a repeated edge.")] = Merge.first,
+    keep_edge_id: Annotated[bool, typer.Option("--keep-edge-id", help="Keep each edge's row in the source.")] = False,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line holds names.", show_default="look"),
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Character between columns.", show_default="look")] = None,
+    src: Annotated[str | None, typer.Option(help="Column of the sending node (name or number).")] = None,
+    dst: Annotated[str | None, typer.Option(help="Column of the receiving node.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of the edge weight; one called weight is found.")] = None,
+    edge_features: Annotated[str | None, typer.Option(help="Columns of edge features, with commas.")] = None,
+    ids: Annotated[Ids, typer.Option(help="Read node ids as integers or as any text.")] = Ids.auto,
+    num_nodes: Annotated[
+        int | None, typer.Option(min=0, help="Number of nodes; integer ids then stay as they are.")
+    ] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="Features: .npy, SciPy .npz (kept sparse), CSV, Parquet.")
+    ] = None,
+    feature_columns: Annotated[str | None, typer.Option(help="Columns of that table, with commas.")] = None,
+    feature_dtype: Annotated[FeatureDtype, typer.Option(help="How dense features are stored.")] = FeatureDtype.auto,
+    labels: Annotated[Path | None, typer.Option(help="Labels: .npy, CSV, Parquet.")] = None,
+    label_columns: Annotated[str | None, typer.Option(help="Columns of that table, with commas.")] = None,
+    label_kind: Annotated[LabelKind, typer.Option(help="What labels mean.")] = LabelKind.auto,
+    id_column: Annotated[str | None, typer.Option(help="Id column of tables; node, id, node_id are found.")] = None,
+    splits: Annotated[Path | None, typer.Option(help="Table with columns node and split.")] = None,
+    train: Annotated[Path | None, typer.Option(help="Training nodes: .npy of ids or mask, or text.")] = None,
+    valid: Annotated[Path | None, typer.Option(help="Validation nodes, likewise.")] = None,
+    test: Annotated[Path | None, typer.Option(help="Test nodes, likewise.")] = None,
+    split: Annotated[str | None, typer.Option(help="Random split in percent, such as 60/20/20.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of that split.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Import a graph from files into a graph folder.
+
+    Duplicates and self-loops are removed and counted. The folder appears whole or not at all.
+
+    \b
+    Examples:
+      shadow data import edges.csv my-graph --split 60/20/20 --seed 1
+      shadow data import edges.csv my-graph --features x.npy --labels y.csv
+      shadow data import follows.parquet my-graph --src from --dst to --directed
+      shadow data import dataset/ogbn_arxiv my-graph
+    """
+    from shadow_gnn.ingest.attach import NodeFiles
+    from shadow_gnn.ingest.detect import ImportOptions
+    from shadow_gnn.ingest.edge_list import EdgeListOptions
+
+    options = ImportOptions(
+        directed=directed,
+        merge=merge.value,
+        keep_edge_id=keep_edge_id,
+        edge_list=EdgeListOptions(header, delimiter, src, dst, weight, _names(edge_features), ids.value, num_nodes),
+        nodes=NodeFiles(
+            features=features,
+            feature_columns=_names(feature_columns),
+            feature_dtype=feature_dtype.value,
+            labels=labels,
+            label_columns=_names(label_columns),
+            label_kind=label_kind.value,
+            splits=splits,
+            train=train,
+            valid=valid,
+            test=test,
+            id_column=id_column,
+            split_shares=_shares(split),
+            seed=seed,
+        ),
+    )
+    _print_summary(_import(source, folder, options, overwrite), folder, as_json)
+
+
+@app.command("info")
+def info_command(
+    folder: Annotated[Path, typer.Argument(help="Graph folder.")],
+    verify: Annotated[bool, typer.Option("--verify", help="First check every byte of the folder.")] = False,
+    png: Annotated[Path | None, typer.Option(help="Also draw the degree distribution into this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Show what a graph folder holds: counts, degrees, components, homophily, features, splits.
+
+    \b
+    Examples:
+      shadow data info my-graph
+      shadow data info my-graph --verify --png degrees.png
+    """
+    from shadow_gnn.analysis.describe import describe
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.store import open_graph
+
+    if verify:
+        from shadow_gnn.verify import verify_graph
+
+        with progress_bar() as progress:
+            verify_graph(folder, progress)
+    description = describe(open_graph(folder))
+    if png is not None:
+        from shadow_gnn.analysis.plots import plot_degrees
+
+        plot_degrees(description.degrees, folder.resolve().name, png)
+    if as_json:
+        _print_json(description)
+    else:
+        _print_description(description, verified=verify)
+
+
+def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool) -> Summary:
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.ingest.detect import read_source
+    from shadow_gnn.store import check_target, save_graph
+
+    check_target(folder, overwrite=overwrite)
+    with progress_bar() as progress:
+        graph, summary = read_source(source, options, progress)
+        save_graph(graph, folder, overwrite=overwrite, progress=progress)
+    return summary
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text else ()
+
+
+def _shares(text: str | None) -> tuple[float, float, float] | None:
+    if text is None:
+        return None
+    try:
+        train, valid, test = (float(part) for part in text.split("/"))
+    except ValueError:
+        raise ValueError(f"import: --split must be three percentages such as 60/20/20, got {text!r}") from None
+    return train, valid, test
+
+
+def _print_json(record: Any) -> None:
+    import json
+    from dataclasses import asdict
+
+    typer.echo(json.dumps(asdict(record), indent=1))
+
+
+def _print_summary(summary: Summary, folder: Path, as_json: bool) -> None:
+    if as_json:
+        _print_json(summary)
+        return
+    kept = summary.num_edges if summary.directed else summary.num_edges // 2
+    typer.echo(
+        f"{folder}: {summary.num_nodes:,} nodes, {kept:,} {'directed' if summary.directed else 'undirected'} edges"
+    )
+    typer.echo(
+        f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
+        f"{summary.duplicates:,} duplicates"
+        + (f", joined {summary.both_directions:,} given in both directions" if summary.both_directions else "")
+    )
+    for note in summary.notes:
+        typer.echo(note)
+
+
+def _print_description(found: Description, *, verified: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in _lines(found):
+        table.add_row(name, value)
+    if verified:
+        table.add_row("verified", "every byte is as it was written")
+    console.print(table)
+    _print_degrees(console, found)
+
+
+def _lines(found: Description) -> list[tuple[str, str]]:
+    degrees = found.degrees
+    kind = ("directed" if found.directed else "undirected") + (", weighted" if found.weighted else "")
+    lines = [
+        ("nodes", f"{found.num_nodes:,}" + (" with names" if found.named else "")),
+        ("edges", f"{found.num_edges:,} {kind}"),
+        ("edge features", f"{found.num_edge_features} columns" if found.num_edge_features else "none"),
+        (
+            "degree",
+            f"mean {degrees.mean:.2f}, median {degrees.median:g}, largest {degrees.largest:,}, "
+            f"{degrees.isolated:,} isolated",
+        ),
+    ]
+    if found.components is None:
+        lines.append(("components", "not counted on a graph of this size"))
+    else:
+        share = found.components.largest / max(found.num_nodes, 1)
+        lines.append(("components", f"{found.components.count:,}, the largest has {share:.1%} of the nodes"))
+    lines += [("features", _feature_line(found)), ("labels", _label_line(found))]
+    lines.append(("splits", ", ".join(f"{name} {count:,}" for name, count in found.splits.items()) or "none"))
+    return [*lines, ("fingerprint", found.fingerprint)]
+
+
+def _feature_line(found: Description) -> str:
+    features = found.features
+    if features is None:
+        return "none"
+    sampled = "" if features.rows_sampled == found.num_nodes else f" (from {features.rows_sampled:,} rows)"
+    return (
+        f"{features.num_columns} columns, {features.storage}; {features.least:.4g} to {features.greatest:.4g}, "
+        f"mean {features.mean:.4g}, deviation {features.deviation:.4g}, {features.zero_share:.1%} zero{sampled}"
+    )
+
+
+def _label_line(found: Description) -> str:
+    labels = found.labels
+    if labels is None:
+        return "none"
+    if labels.kind == "value":
+        return "one value per node"
+    if labels.kind == "multi":
+        return f"{labels.num_classes} yes/no labels per node"
+    unknown = f", {labels.unknown:,} unknown" if labels.unknown else ""
+    homophily = "" if labels.homophily is None else f"; edge homophily {labels.homophily:.3f}"
+    return f"{labels.num_classes} classes{unknown}{homophily}"
+
+
+def _print_degrees(console: Any, found: Description) -> None:
+    from rich.bar import Bar
+    from rich.table import Table
+
+    from shadow_gnn.analysis.plots import bucket_label
+
+    most = max((count for _, _, count in found.degrees.buckets), default=0)
+    if not most:
+        return
+    table = Table(box=None, pad_edge=False, title="nodes by degree", title_justify="left")
+    table.add_column("degree", justify="right")
+    table.add_column("nodes", justify="right")
+    table.add_column("", width=40)
+    for low, high, count in found.degrees.buckets:
+        table.add_row(bucket_label(low, high), f"{count:,}", Bar(most, 0, count, width=40))
+    console.print(table)

@@ -1,0 +1,272 @@
+"""Extract: `shadow extract`, statistics of the scopes that an extractor gives.
+
+Not for: the numbers themselves (analysis/scopes.py); heavy libraries load when the command runs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shadow_gnn.analysis.scopes import ScopeReport, Spread
+    from shadow_gnn.extract import Extractor
+    from shadow_gnn.graph import Graph
+
+
+class Kind(StrEnum):
+    """Extractors by name."""
+
+    ppr = "ppr"
+    khop = "khop"
+    stochastic_ppr = "stochastic-ppr"
+    node = "node"
+    full = "full"
+
+
+class ThresholdKind(StrEnum):
+    """What a threshold is measured against."""
+
+    relative = "relative"
+    absolute = "absolute"
+
+
+_PPR_OPTIONS = ("topk", "threshold", "threshold_kind", "teleport", "tolerance", "precision", "max_nodes")
+_OPTIONS = {
+    Kind.ppr: _PPR_OPTIONS,
+    Kind.stochastic_ppr: _PPR_OPTIONS,
+    Kind.khop: ("num_hops", "fanout", "replace", "max_nodes"),
+    Kind.full: ("num_hops", "max_nodes"),
+    Kind.node: (),
+}
+_PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
+
+
+def extract_command(
+    folder: Annotated[Path, typer.Argument(help="Graph folder.")],
+    extractor: Annotated[Kind, typer.Option(help="How scopes are chosen.")] = Kind.ppr,
+    topk: Annotated[int | None, typer.Option(help=f"{_PPR}: most nodes of a scope.", show_default="200")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help=f"{_PPR}: smallest score kept.", show_default="0, keeps all")
+    ] = None,
+    threshold_kind: Annotated[
+        ThresholdKind | None,
+        typer.Option(help=f"{_PPR}: threshold as a share of the best neighbour's score, or as it is."),
+    ] = None,
+    teleport: Annotated[
+        float | None, typer.Option(help=f"{_PPR}: restart probability of the walk.", show_default="0.2609")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help=f"{_PPR}: fixed residual bound.", show_default="refined for each target")
+    ] = None,
+    precision: Annotated[
+        float | None, typer.Option(help=f"{_PPR}: how far to refine; smaller is nearer to exact.", show_default="0.12")
+    ] = None,
+    num_hops: Annotated[int | None, typer.Option(help=f"{_HOPS}: radius of the scope.", show_default="2")] = None,
+    fanout: Annotated[int | None, typer.Option(help="khop: neighbours kept per node.", show_default="20")] = None,
+    replace: Annotated[
+        bool | None, typer.Option("--replace/--no-replace", help="khop: draw with replacement.", show_default="no")
+    ] = None,
+    max_nodes: Annotated[int | None, typer.Option(help="all but node: hard cap on nodes.", show_default="none")] = None,
+    targets: Annotated[
+        str,
+        typer.Option(
+            help="Where targets come from: all nodes, a split's name, a file (.npy, or one id per line), "
+            "or ids such as 3,17."
+        ),
+    ] = "all",
+    num_targets: Annotated[int, typer.Option(min=1, help="Targets to draw from these at random.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of all draws.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="Threads to use.", show_default="0, every core")] = 0,
+    recall_sample: Annotated[
+        int, typer.Option(min=0, help="ppr: targets to compare with exact PPR; 0 for none.")
+    ] = 100,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON; - for JSON alone.")
+    ] = None,
+    png: Annotated[Path | None, typer.Option(help="Also draw sizes, hops and times into this file.")] = None,
+) -> None:
+    """Show what the scopes of an extractor hold and cost.
+
+    Extracts scopes for a sample of targets and prints their sizes, edges, hop composition and depth, the work and time
+    per target and, for ppr, how much of the exact topk they catch. Nothing is stored; try settings before training.
+
+    \b
+    Examples:
+      shadow extract my-graph
+      shadow extract my-graph --extractor ppr --topk 50 --threshold 0.01 --targets train
+      shadow extract my-graph --extractor khop --num-hops 2 --fanout 10 --png scopes.png
+      shadow extract my-graph --extractor full --targets 3,17 --json -
+    """
+    given = {
+        "topk": topk,
+        "threshold": threshold,
+        "threshold_kind": threshold_kind,
+        "teleport": teleport,
+        "tolerance": tolerance,
+        "precision": precision,
+        "num_hops": num_hops,
+        "fanout": fanout,
+        "replace": replace,
+        "max_nodes": max_nodes,
+    }
+    chosen = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
+    report = _describe(folder, chosen, targets, num_targets, seed, recall_sample)
+    _show(report, folder, json_file, png)
+
+
+def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
+    """Make the extractor; an option that it does not have is a fault, never ignored."""
+    from shadow_gnn import extract
+
+    for name in options:
+        if name not in _OPTIONS[kind]:
+            owners = " or ".join(other for other, names in _OPTIONS.items() if name in names)
+            flag = name.replace("_", "-")
+            raise ValueError(f"extract: --{flag} must be used with {owners}, got --extractor {kind}")
+    if "tolerance" in options and "precision" in options:
+        raise ValueError("extract: --tolerance must be used without --precision, which refines it; got both")
+    if "threshold_kind" in options:
+        options = {**options, "threshold_kind": options["threshold_kind"].value}
+    classes: dict[Kind, Any] = {
+        Kind.ppr: extract.PprExtractor,
+        Kind.stochastic_ppr: extract.StochasticPprExtractor,
+        Kind.khop: extract.KhopExtractor,
+        Kind.full: extract.FullExtractor,
+        Kind.node: extract.NodeExtractor,
+    }
+    made: Extractor = classes[kind](num_threads=threads, **options)
+    return made
+
+
+def _describe(
+    folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
+) -> ScopeReport:
+    from shadow_gnn.analysis.scopes import describe_scopes
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.store import open_graph
+
+    graph = open_graph(folder)
+    chosen = _draw(_targets(graph, targets), num_targets, seed)
+    with progress_bar() as progress:
+        return describe_scopes(graph, extractor, chosen, seed=seed, recall_sample=recall_sample, progress=progress)
+
+
+def _targets(graph: Graph, text: str) -> NDArray[np.int64] | int:
+    """Return the ids to draw from, or the number of nodes for all of them: no list of 10^8 ids is made."""
+    import numpy as np
+
+    from shadow_gnn.extract.base import check_targets
+
+    if text in graph.splits:
+        node_id = np.asarray(graph.splits[text])
+    elif text == "all":
+        return graph.num_nodes
+    elif all(part.strip().isdigit() for part in text.split(",")):
+        node_id = np.array([int(part) for part in text.split(",")])
+    elif Path(text).is_file():
+        node_id = _read_ids(Path(text))
+    else:
+        known = ", ".join(["all", *graph.splits])
+        raise ValueError(f"extract: --targets must be one of {known}, a file, or ids such as 3,17; got {text!r}")
+    return check_targets(graph, node_id, "extract")[:, 0]
+
+
+def _read_ids(path: Path) -> NDArray[Any]:
+    import numpy as np
+
+    from shadow_gnn.errors import SourceError
+    from shadow_gnn.files import NpyError, map_npy
+
+    if path.suffix == ".npy":
+        try:
+            node_id = map_npy(path)
+        except NpyError as error:
+            raise SourceError(f"{path}: {error}") from None
+        if node_id.ndim != 1 or node_id.dtype.kind not in "iu":
+            raise SourceError(
+                f"{path}: must hold a 1-D array of integer node ids, got {node_id.ndim}-D {node_id.dtype}"
+            )
+        return node_id
+    ids = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        if not line.strip():
+            continue
+        if not line.strip().isdecimal():
+            raise SourceError(f"{path}: line {number} must be one node id, got {line.strip()[:40]!r}")
+        ids.append(int(line))
+    return np.array(ids, dtype=np.int64)
+
+
+def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    size = pool if isinstance(pool, int) else len(pool)
+    if size == 0:
+        raise ValueError("extract: --targets must name at least one node, got none")
+    if count >= size:
+        return np.arange(size) if isinstance(pool, int) else pool
+    drawn = np.random.default_rng(seed).choice(size, count, replace=False, shuffle=False)
+    return drawn if isinstance(pool, int) else pool[drawn]
+
+
+def _show(report: ScopeReport, folder: Path, json_file: Path | None, png: Path | None) -> None:
+    import json
+    from dataclasses import asdict
+
+    from shadow_gnn.files import write_file
+
+    text = json.dumps(asdict(report), indent=1)
+    if png is not None:
+        from shadow_gnn.analysis.scope_plots import plot_scopes
+
+        plot_scopes(report, folder.resolve().name, png)
+    if json_file is not None and str(json_file) != "-":
+        write_file(json_file, text.encode() + b"\n")
+    if str(json_file) == "-":
+        typer.echo(text)
+    else:
+        _print_table(report)
+
+
+def _print_table(report: ScopeReport) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(f"{report.num_targets:,} targets, {report.extractor}, seed {report.seed}", soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("per target")
+    for name in ("mean", "p5", "median", "p99", "max"):
+        table.add_column(name, justify="right")
+    for label, values, digits in _rows(report):
+        numbers = (values.mean, values.p5, values.p50, values.p99, values.max)
+        table.add_row(label, *(f"{number:,.{digits}f}" for number in numbers))
+    console.print(table)
+    shares = "  ".join(f"{hop}: {share:.1%}" for hop, share in enumerate(report.hop_share))
+    console.print(f"nodes by hop      {shares}", soft_wrap=True)
+    console.print(f"in large calls    {report.cpu_us:,.1f} µs CPU, {report.wall_us:,.1f} µs wall per target")
+    if report.recall is None:
+        console.print(f"recall            none: {report.recall_note}")
+    else:
+        console.print(f"recall against exact PPR on {report.recall.num_targets:,} targets")
+
+
+def _rows(report: ScopeReport) -> list[tuple[str, Spread, int]]:
+    rows = [
+        ("nodes", report.num_nodes, 1),
+        ("edges", report.num_edges, 1),
+        ("depth (hops)", report.depth, 1),
+        ("nodes touched", report.nodes_touched, 0),
+        ("edges touched", report.edges_touched, 0),
+        ("µs, one by one", report.latency_us, 0),
+    ]
+    if report.recall is not None:
+        rows += [("recall", report.recall.recall, 3), ("PPR mass share", report.recall.mass_share, 4)]
+    return rows

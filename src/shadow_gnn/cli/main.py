@@ -1,0 +1,103 @@
+"""Main: the `shadow` command, its subcommands, and how faults and signals end it.
+
+Not for: what a subcommand does; each has a file of its own, which imports heavy libraries only when it runs.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from shadow_gnn.cli import data, extract
+from shadow_gnn.errors import ShadowError
+
+app = typer.Typer(
+    name="shadow",
+    help="Deep graph learning on shallow scopes: import a graph, extract subgraphs, train, predict.",
+    epilog="\b\nStart with:\n  shadow data import edges.csv my-graph\n  shadow data info my-graph",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+# Every subcommand is added here and nowhere else.
+app.add_typer(data.app, name="data")
+app.command("extract")(extract.extract_command)
+
+
+class _Terminated(BaseException):
+    """SIGTERM arrived; not an Exception, so that nothing catches it on the way out."""
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"shadow {version('shadow-gnn')}")
+        except PackageNotFoundError:
+            typer.echo("shadow (not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Deep graph learning on shallow scopes: import a graph, extract subgraphs, train, predict."""
+
+
+def main() -> NoReturn:
+    """Run the command line: 0 on success, 2 with one line on a fault, 130 on Ctrl-C, 143 on SIGTERM."""
+    debug = "--debug" in sys.argv[1:]
+    # --debug is understood anywhere on the line, as people add it at the end.
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    signal.signal(signal.SIGTERM, _raise_terminated)
+    try:
+        # Typer turns Ctrl-C into the result 130, where click raises Abort.
+        code = app(args=arguments, prog_name="shadow", standalone_mode=False)
+    except KeyboardInterrupt:
+        _end("interrupted", 130)
+    except _Terminated:
+        _end("terminated", 143)
+    except BaseException as error:
+        _end_with(error, debug)
+    if code == 130:
+        _end("interrupted", 130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end_with(error: BaseException, debug: bool) -> NoReturn:
+    """Turn a fault into one line and exit code 2; anything unforeseen keeps its traceback."""
+    if isinstance(error, SystemExit):
+        raise error
+    if debug:
+        raise error
+    if hasattr(error, "format_message"):
+        context = getattr(error, "ctx", None)
+        hint = f"; see {context.command_path} --help" if context is not None else ""
+        _end(f"{error.format_message()}{hint}", 2)
+    if type(error).__name__ == "Abort":
+        _end("interrupted", 130)
+    if isinstance(error, (ShadowError, ValueError, OSError)):
+        _end(str(error), 2)
+    if isinstance(error, MemoryError):
+        _end("not enough memory", 2)
+    raise error
+
+
+def _end(text: str, code: int) -> NoReturn:
+    print("shadow: " + " ".join(text.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def _raise_terminated(number: int, frame: FrameType | None) -> None:
+    raise _Terminated

@@ -1,0 +1,115 @@
+"""The Extractor protocol, and the way from a graph and targets into the compiled core and back.
+
+Not for: any one way to choose a scope; each has its own file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.errors import FolderError
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph import Graph
+
+NO_CAP = 2**31 - 1
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Choose a scope for each target: (graph, targets, seed) -> Subgraphs.
+
+    A scope depends only on the graph, the extractor's parameters, the seed and its own targets: never on the number of
+    threads, on the other targets of the call or on their order.
+    """
+
+    @property
+    def deterministic(self) -> bool:
+        """True if the seed does not matter, so that scopes may be kept between epochs."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """Name, version of the algorithm and all parameters that decide a scope; equal keys give equal scopes."""
+        ...
+
+    def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
+        """Extract one scope for each target; targets are [B] nodes or [B, T] groups that share a scope."""
+        ...
+
+
+def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.int64]:
+    """Return targets as int64 [B, T], or raise a ValueError that names the first bad one."""
+    array = np.asarray(targets)
+    if array.size == 0 and array.ndim <= 1:
+        return np.empty((0, 1), dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{owner}: targets must be integers, got {array.dtype}")
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < 1):
+        raise ValueError(f"{owner}: targets must be [B] or [B, T], got shape {list(array.shape)}")
+    bad = (array < 0) | (array >= graph.num_nodes)
+    if bad.any():
+        first = array[np.unravel_index(int(np.argmax(bad)), array.shape)]
+        raise ValueError(f"{owner}: targets must be node ids from 0 to {graph.num_nodes - 1}, got {first}")
+    columns = array.reshape(-1, 1) if array.ndim == 1 else array
+    return np.ascontiguousarray(columns, dtype=np.int64)
+
+
+def check_int(owner: str, name: str, value: int, least: int, most: int = NO_CAP) -> None:
+    """Raise unless `value` is an integer from least to most."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{owner}: {name} must be an integer, got {value!r}")
+    if not least <= value <= most:
+        bounds = f"at least {least}" if most == NO_CAP else f"from {least} to {most}"
+        raise ValueError(f"{owner}: {name} must be {bounds}, got {value}")
+
+
+def resolve_threads(num_threads: int) -> int:
+    """Return the number of threads to use: 0 means every core this process may run on."""
+    if num_threads > 0:
+        return num_threads
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_core(
+    extract: Callable[..., tuple[Any, ...]],
+    graph: Graph,
+    targets: NDArray[np.int64],
+    *,
+    edge_pos: bool,
+    seed: int,
+    num_threads: int,
+    **options: Any,
+) -> Subgraphs:
+    """Call one extraction function of the core and name the folder if its files are at fault."""
+    view = _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)
+    try:
+        ptr, node_id, hop, score, indptr, indices, positions, nodes_touched, edges_touched = extract(
+            view,
+            targets,
+            positions=edge_pos,
+            seed=seed & (2**64 - 1),
+            num_threads=resolve_threads(num_threads),
+            **options,
+        )
+    except (_core.CorruptGraph, _core.FileChanged) as error:
+        raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
+    return Subgraphs(
+        targets=targets,
+        ptr=ptr,
+        node_id=node_id,
+        hop=hop,
+        score=score,
+        indptr=indptr,
+        indices=indices,
+        edge_pos=positions if edge_pos else None,
+        nodes_touched=nodes_touched,
+        edges_touched=edges_touched,
+    )

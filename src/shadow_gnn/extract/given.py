@@ -1,0 +1,49 @@
+"""induce: scopes from nodes that were chosen elsewhere.
+
+Not for: choosing nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.extract.base import NO_CAP, check_int, check_targets, run_core
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph import Graph
+
+
+def induce(
+    graph: Graph,
+    targets: ArrayLike,
+    ptr: NDArray[np.int64],
+    node_id: NDArray[np.int64],
+    score: NDArray[np.float32] | None = None,
+    *,
+    max_nodes: int | None = None,
+    edge_pos: bool = False,
+    num_threads: int = 0,
+) -> Subgraphs:
+    """Make one scope per target from node_id[ptr[b]:ptr[b + 1]], best first.
+
+    The target always comes along; a node with no path to it inside the scope gives way to the next. Without `score`
+    every node has score 1.
+    """
+    groups = check_targets(graph, targets, "induce")
+    offers = np.ascontiguousarray(node_id, dtype=np.int64)
+    check_int("induce", "num_threads", num_threads, 0, 1024)
+    if max_nodes is not None:
+        check_int("induce", "max_nodes", max_nodes, 1)
+    return run_core(
+        _core.induce,
+        graph,
+        groups,
+        edge_pos=edge_pos,
+        seed=0,
+        num_threads=num_threads,
+        ptr=np.ascontiguousarray(ptr, dtype=np.int64),
+        node_id=offers,
+        score=np.ones(len(offers), np.float32) if score is None else np.ascontiguousarray(score, dtype=np.float32),
+        max_nodes=NO_CAP if max_nodes is None else max_nodes,
+    )

@@ -1,0 +1,104 @@
+"""Rows of a graph's arrays picked by index, and scopes put in the order of a batch, through the compiled core.
+
+Not for: tensors; batch.py makes them of these arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.errors import FolderError
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph import DenseFeatures, Graph
+
+Ints = NDArray[np.int64]
+ArrayName = Literal["y", "edge_id", "edge_weight", "edge_attr"]
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Where everything of some scopes goes in a batch."""
+
+    source: Ints
+    """[N], the node of the scopes that became each row of the batch."""
+    place: Ints
+    """[N], the row of the batch that each node of the scopes became."""
+    subgraph: Ints
+    """[N], the scope of each row."""
+    indptr: Ints
+    """[N + 1], where each row begins in indices."""
+    indices: Ints
+    """[E], senders as rows of the batch, ascending in each row."""
+    edge_source: Ints
+    """[E], the edge of the scopes that became each edge of the batch."""
+    hop_ptr: Ints
+    """[H + 1], number of nodes within h hops."""
+
+
+def collate_scopes(subgraphs: Subgraphs, *, by_hop: bool) -> Joined:
+    """Join scopes one after the other, or by hop: all targets, then all 1-hop nodes, and so on."""
+    return Joined(*_core.collate(subgraphs.ptr, subgraphs.hop, subgraphs.indptr, subgraphs.indices, by_hop))
+
+
+def feature_rows(graph: Graph, node_id: Ints) -> NDArray[np.float32] | None:
+    """Return the float32 features of `node_id`, [N, F], or None for a graph without features."""
+    features = graph.x
+    if features is None:
+        return None
+    if isinstance(features, DenseFeatures):
+        arrays = [features.matrix] if features.scale is None else [features.matrix, features.scale]
+    else:
+        arrays = [features.indptr, features.indices, features.data]
+    _check_index("node_id", node_id, features.shape[0])
+    if not all(_plain(array) for array in arrays):
+        return features.rows(node_id)
+    with _naming_folder(graph):
+        if isinstance(features, DenseFeatures):
+            rows: NDArray[np.float32] = _core.gather_float(features.matrix, node_id, features.scale)
+        else:
+            rows = _core.gather_csr(features.indptr, features.indices, features.data, features.num_columns, node_id)
+    return rows
+
+
+def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | None:
+    """Return the rows `index` of one of the graph's arrays in its own dtype, or None where the graph has none."""
+    array: NDArray[Any] | None = getattr(graph, name)
+    if array is None:
+        return None
+    _check_index(name, index, len(array))
+    if not _plain(array):
+        return array[index]
+    width = array.dtype.itemsize * math.prod(array.shape[1:])
+    with _naming_folder(graph):
+        raw = _core.gather_raw(array.reshape(-1).view(np.uint8).reshape(len(array), width), index)
+    return np.asarray(raw).reshape(-1).view(array.dtype).reshape(len(index), *array.shape[1:])
+
+
+def _plain(array: NDArray[Any]) -> bool:
+    """Tell whether the core can read the array as it is; only arrays made in memory may be otherwise."""
+    return bool(array.flags.c_contiguous and array.dtype.isnative)
+
+
+def _check_index(name: str, index: Ints, num_rows: int) -> None:
+    if len(index) and not 0 <= int(index.min()) <= int(index.max()) < num_rows:
+        wrong = int(index.min()) if index.min() < 0 else int(index.max())
+        raise ValueError(
+            f"collate: {name} must be looked up from 0 to {num_rows - 1}, got {wrong}; is it this graph's?"
+        )
+
+
+@contextmanager
+def _naming_folder(graph: Graph) -> Iterator[None]:
+    """With the indices checked, whatever the core objects to is a fault of the stored arrays."""
+    try:
+        yield
+    except (_core.FileChanged, ValueError) as error:
+        raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error

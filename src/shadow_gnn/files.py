@@ -1,0 +1,266 @@
+"""Files: write a file or a folder whole or not at all, read a plain .npy without trusting it.
+
+Not for: the meaning of what is inside (store.py for graph folders, ingest for sources).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import math
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.errors import WriteError
+
+Progress = Callable[[str, int, int], None]
+"""Called as (what is being done, steps done, steps in all) from time to time."""
+
+BLOCK_BYTES = 1 << 23
+MAX_HEADER_BYTES = 10_000
+
+_MAGIC = b"\x93NUMPY"
+_HEADER = re.compile(
+    r" *\{ *'descr': *'([<>|=]?[biuf]\d{1,2})', *'fortran_order': *(True|False), *"
+    r"'shape': *\(((?:\d{1,19}L?(?:, *\d{1,19}L?)*,?)?)\),? *\} *\n?",
+    re.ASCII,
+)
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+
+class NpyError(ValueError):
+    """A .npy file is not a plain, complete array; the text says what is wrong, without the file's name."""
+
+
+@dataclass(frozen=True)
+class NpyHeader:
+    """What the head of a .npy file says about the data behind it."""
+
+    dtype: np.dtype[Any]
+    """Boolean, integer or float, in the file's byte order."""
+    shape: tuple[int, ...]
+    """Rows first."""
+    fortran_order: bool
+    """True if columns lie one after the other."""
+    data_offset: int
+    """Bytes before the first value."""
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of all values."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class Written:
+    """Size and checksum of a file that has just been written."""
+
+    num_bytes: int
+    """Bytes in the file."""
+    checksum: str
+    """blake2b of all its bytes, 32 hex digits."""
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report progress to nobody."""
+
+
+def new_checksum() -> Any:
+    """Return the hash object that every checksum of the project is made with."""
+    return hashlib.blake2b(digest_size=16)
+
+
+def read_npy_header(handle: BinaryIO) -> NpyHeader:
+    """Read and check the head of a .npy stream; raise NpyError if it is not a plain one."""
+    start = handle.read(8)
+    if len(start) < 8 or start[:6] != _MAGIC:
+        raise NpyError("is not a .npy file")
+    if start[6] not in (1, 2, 3) or start[7] != 0:
+        raise NpyError(f"has the unknown .npy version {start[6]}.{start[7]}")
+    width = 2 if start[6] == 1 else 4
+    length = int.from_bytes(handle.read(width), "little")
+    if length > MAX_HEADER_BYTES:
+        raise NpyError(f"has a header of {length} bytes, more than {MAX_HEADER_BYTES}")
+    raw = handle.read(length)
+    if len(raw) != length:
+        raise NpyError("ends inside its header")
+    found = _HEADER.fullmatch(raw.decode("latin-1"))
+    if found is None:
+        raise NpyError("has a header that does not describe a plain array of booleans, integers or floats")
+    try:
+        dtype = np.dtype(found[1])
+    except TypeError:
+        raise NpyError(f"has the unknown dtype {found[1]}") from None
+    shape = tuple(int(size.strip().rstrip("L")) for size in found[3].split(",") if size)
+    header = NpyHeader(dtype, shape, found[2] == "True", 8 + width + length)
+    if len(shape) > 32 or max(shape, default=0) >= 1 << 62 or header.data_bytes >= 1 << 62:
+        raise NpyError(f"claims the impossible shape {shape}")
+    return header
+
+
+def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
+    """Open a regular file for reading; a pipe, a device or (on request) a link is an OSError, never a hang."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow_links else os.O_NOFOLLOW)
+    handle = os.fdopen(os.open(path, flags), "rb")
+    if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+        handle.close()
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return handle
+
+
+def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
+    """Map a .npy file read-only after its header and its exact size are checked; raise NpyError otherwise."""
+    with open_regular(path, follow_links=follow_links) as handle:
+        header = read_npy_header(handle)
+        size = os.fstat(handle.fileno()).st_size
+        expected = header.data_offset + header.data_bytes
+        if size != expected:
+            raise NpyError(f"must have {expected} bytes for shape {header.shape} {header.dtype}, got {size}")
+        if header.data_offset % header.dtype.itemsize:
+            raise NpyError(f"must begin its data at a multiple of {header.dtype.itemsize}, got {header.data_offset}")
+        order: Any = "F" if header.fortran_order else "C"
+        if header.data_bytes == 0:
+            empty = np.empty(header.shape, header.dtype, order)
+            empty.flags.writeable = False
+            return empty
+        mapped = np.memmap(handle, header.dtype, "r", header.data_offset, header.shape, order)
+    # A plain view: memmap's own __array_finalize__ costs on every slice, and nobody needs the subclass.
+    return mapped.view(np.ndarray)
+
+
+def write_npy(path: Path, array: NDArray[Any], progress: Progress = silent) -> Written:
+    """Write an array as .npy in blocks, flush it to the disk and return its size and checksum."""
+    dtype = array.dtype.newbyteorder("<")
+    head = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {array.shape!r}, }}"
+    length = -(-(10 + len(head) + 1) // 64) * 64 - 10
+    head_bytes = _MAGIC + b"\x01\x00" + length.to_bytes(2, "little") + head.ljust(length - 1).encode() + b"\n"
+    rows = max(1, BLOCK_BYTES // max(1, array.nbytes // max(1, len(array)))) if array.ndim else 1
+    total = len(array) if array.ndim else 1
+
+    def blocks() -> Iterator[memoryview]:
+        yield memoryview(head_bytes)
+        for start in range(0, total, rows):
+            progress(f"writing {path.name}", start, total)
+            part = array[start : start + rows] if array.ndim else array
+            yield np.ascontiguousarray(part, dtype=dtype).reshape(-1).view(np.uint8).data
+
+    return write_blocks(path, blocks(), len(head_bytes) + array.nbytes)
+
+
+def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:
+    """Write blocks into a new file and flush it to the disk; a failure is a WriteError with the bytes needed."""
+    checksum, done = new_checksum(), 0
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            for block in blocks:
+                checksum.update(block)
+                left = block
+                while len(left):
+                    left = left[os.write(handle, left) :]
+                done += len(block)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise _write_error(path, num_bytes, error) from error
+    return Written(done, checksum.hexdigest())
+
+
+def write_file(path: Path, data: bytes) -> Written:
+    """Replace one file by `data` in a single step: readers see the old bytes or the new ones, never a part."""
+    temporary = path.with_name(_temporary_name(path))
+    try:
+        written = write_blocks(temporary, iter([memoryview(data)]), len(data))
+        _guard(path, len(data), lambda: os.replace(temporary, path))
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _guard(path, len(data), lambda: sync_folder(path.parent))
+    return written
+
+
+@contextmanager
+def new_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a temporary sibling of `path` to fill; it takes that name at the end, or vanishes on any exception.
+
+    Files put into it must be on the disk already (write_npy, write_blocks); its folders are flushed here.
+    """
+    path = Path(os.path.realpath(path))
+    if os.path.lexists(path) and not overwrite:
+        raise WriteError(f"{path}: must not exist yet; choose another folder or ask to overwrite it")
+    temporary = path.with_name(_temporary_name(path))
+    _guard(path, 0, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    try:
+        _guard(path, 0, temporary.mkdir)
+        yield temporary
+        _guard(path, 0, lambda: _sync_tree(temporary))
+        _guard(path, 0, lambda: _take_name(temporary, path))
+    finally:
+        # After an exchange the temporary name holds the old folder; after a plain rename it holds nothing.
+        shutil.rmtree(temporary, ignore_errors=True)
+    _guard(path, 0, lambda: sync_folder(path.parent))
+
+
+def sync_folder(path: Path) -> None:
+    """Flush a folder's entries to the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_tree(folder: Path) -> None:
+    for inner, _, _ in os.walk(folder, topdown=False):
+        sync_folder(Path(inner))
+
+
+def _temporary_name(path: Path) -> str:
+    return f".{path.name[:150]}.{secrets.token_hex(6)}.tmp"
+
+
+def _take_name(temporary: Path, path: Path) -> None:
+    """Rename onto a free name, or swap with what is there so that the name is never missing."""
+    if not os.path.lexists(path):
+        os.rename(temporary, path)
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    exchange = getattr(libc, "renameat2", None)
+    old, new = os.fsencode(temporary), os.fsencode(path)
+    if exchange is not None and exchange(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_EXCHANGE) == 0:
+        return
+    # Some file systems cannot exchange: two renames, undone if the second one fails.
+    aside = path.with_name(_temporary_name(path))
+    os.rename(path, aside)
+    try:
+        os.rename(temporary, path)
+    except BaseException:
+        os.rename(aside, path)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _guard(path: Path, num_bytes: int, step: Callable[[], object]) -> None:
+    try:
+        step()
+    except OSError as error:
+        raise _write_error(path, num_bytes, error) from error
+
+
+def _write_error(path: Path, num_bytes: int, error: OSError) -> WriteError:
+    reason = error.strerror or str(error)
+    need = f" ({num_bytes} bytes needed)" if num_bytes else ""
+    return WriteError(f"{path}: cannot be written{need}: {reason}")

@@ -1,0 +1,223 @@
+"""Graph: a frozen record of CSR arrays, features, labels and splits.
+
+Not for: reading or writing files (store.py), nor for building a CSR from raw edges (ingest).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures:
+    """Node features as CSR rows, for wide bags of words that are mostly zero."""
+
+    indptr: Array
+    """int64 [N + 1]."""
+    indices: Array
+    """int32 column of each stored value, ascending within a row."""
+    data: Array
+    """float32 stored values."""
+    num_columns: int
+    """Width F of the dense matrix."""
+
+    def __post_init__(self) -> None:
+        if len(self.indptr) == 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
+            raise ValueError(
+                f"SparseFeatures: indptr must run from 0 to {len(self.indices)}, the number of stored values"
+            )
+        if len(self.data) != len(self.indices):
+            raise ValueError(
+                f"SparseFeatures: data must have {len(self.indices)} values like indices, got {len(self.data)}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(N, F)."""
+        return len(self.indptr) - 1, self.num_columns
+
+    def rows(self, node_id: Ints) -> NDArray[np.float32]:
+        """Return the dense float32 rows of `node_id`: [len(node_id), F]."""
+        start = np.asarray(self.indptr[node_id], dtype=np.int64)
+        count = np.asarray(self.indptr[node_id + 1], dtype=np.int64) - start
+        out = np.zeros((len(node_id), self.num_columns), dtype=np.float32)
+        row = np.repeat(np.arange(len(node_id)), count)
+        first = np.repeat(start - np.concatenate(([0], np.cumsum(count)[:-1])), count) if len(count) else start
+        position = first + np.arange(len(row))
+        out[row, self.indices[position]] = self.data[position]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures:
+    """Node features as one matrix, widened to float32 when rows are read."""
+
+    matrix: Array
+    """[N, F] float32, float16 or int8."""
+    scale: Array | None = None
+    """float32 [F], the step of each int8 column; None for float matrices."""
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or self.matrix.dtype not in (np.float32, np.float16, np.int8):
+            raise ValueError(
+                "DenseFeatures: matrix must be 2-D float32, float16 or int8, "
+                f"got {self.matrix.ndim}-D {self.matrix.dtype}"
+            )
+        if (self.scale is not None) != (self.matrix.dtype == np.int8):
+            raise ValueError("DenseFeatures: scale must be given for an int8 matrix, and only there")
+        if self.scale is not None and self.scale.shape != (self.matrix.shape[1],):
+            raise ValueError(
+                f"DenseFeatures: scale must have one value per column ({self.matrix.shape[1]}), got {self.scale.shape}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(N, F)."""
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def rows(self, node_id: Ints) -> NDArray[np.float32]:
+        """Return the float32 rows of `node_id`: [len(node_id), F]."""
+        rows = self.matrix[node_id].astype(np.float32, copy=False)
+        return rows if self.scale is None else rows * self.scale
+
+
+Features = DenseFeatures | SparseFeatures
+
+
+@dataclass(frozen=True, eq=False)
+class NodeNames:
+    """The source's own id of each node as text, in one block of bytes that can be memory-mapped."""
+
+    ptr: Array
+    """int64 [N + 1], where each name begins in `text`."""
+    text: Array
+    """uint8, the UTF-8 bytes of all names one after the other."""
+
+    def __post_init__(self) -> None:
+        if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
+            raise ValueError(f"NodeNames: ptr must run from 0 to {len(self.text)}, the number of bytes")
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    def __getitem__(self, node_id: int) -> str:
+        if not 0 <= node_id < len(self):
+            raise IndexError(f"NodeNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
+        return bytes(self.text[self.ptr[node_id] : self.ptr[node_id + 1]]).decode()
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A whole graph in memory or memory-mapped from a graph folder.
+
+    Row v of the CSR lists the nodes that send messages to v (its in-neighbours), ascending and without
+    duplicates. An undirected graph holds both directions, so there the direction does not matter.
+    """
+
+    indptr: Array
+    """int64 [N + 1], where each node's list begins."""
+    indices: Array
+    """int32 or int64 [E], the neighbour lists one after the other."""
+    directed: bool = False
+    """False if every edge is there in both directions."""
+    x: Features | None = None
+    """Node features, or None."""
+    y: Array | None = None
+    """Labels: int64 [N] classes with -1 for unknown, float32 [N] values, or uint8 [N, C] for multi-label."""
+    edge_weight: Array | None = None
+    """float32 [E], positive; degrees are then sums of weights."""
+    edge_attr: Array | None = None
+    """float32 [E, D], features of each CSR entry."""
+    edge_id: Array | None = None
+    """int64 [E], the row of the source's edge list that each CSR entry came from."""
+    splits: Mapping[str, Array] = field(default_factory=dict)
+    """Node ids by split name (train, valid, test), int64."""
+    node_name: NodeNames | None = None
+    """The source's own ids, where they were not 0..N-1."""
+    path: Path | None = None
+    """The folder it was opened from, or None for a graph made in memory."""
+    fingerprint_hint: str | None = None
+    """The stored fingerprint of the topology; computed when it is None."""
+
+    def __post_init__(self) -> None:
+        _check_shapes(self)
+        object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes N."""
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of CSR entries E: an undirected edge counts twice."""
+        return len(self.indices)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the topology and the edge weights: equal graphs have equal fingerprints."""
+        return self.fingerprint_hint or topology_fingerprint(self.indptr, self.indices, self.edge_weight)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle an opened graph as its path: a memory map would pickle its whole content."""
+        if self.path is not None:
+            from shadow_gnn.store import open_graph
+
+            return open_graph, (self.path,)
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values["splits"] = dict(self.splits)
+        return _rebuild, (values,)
+
+
+def _rebuild(values: dict[str, Any]) -> Graph:
+    return Graph(**values)
+
+
+def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | None) -> str:
+    """Hash the CSR's values, whatever their integer width, in bounded memory."""
+    digest = hashlib.blake2b(digest_size=16)
+    step = 1 << 20
+    for array, dtype in ((indptr, "<i8"), (indices, "<i8"), (edge_weight, "<f4")):
+        digest.update(b"none" if array is None else str(len(array)).encode())
+        for start in range(0, 0 if array is None else len(array), step):
+            assert array is not None
+            digest.update(np.ascontiguousarray(array[start : start + step], dtype=dtype).data)
+    return digest.hexdigest()
+
+
+def _check_shapes(graph: Graph) -> None:
+    """Check what can be checked in O(1): dtypes, lengths, ends of indptr."""
+    indptr, indices = graph.indptr, graph.indices
+    if indptr.ndim != 1 or indptr.dtype != np.int64 or len(indptr) < 1:
+        raise ValueError(f"Graph: indptr must be a 1-D int64 array of length N + 1, got {indptr.dtype} {indptr.shape}")
+    if indices.ndim != 1 or indices.dtype not in (np.int32, np.int64):
+        raise ValueError(f"Graph: indices must be a 1-D int32 or int64 array, got {indices.dtype} {indices.shape}")
+    if indptr[0] != 0 or indptr[-1] != len(indices):
+        raise ValueError(
+            f"Graph: indptr must run from 0 to {len(indices)}, the length of indices, "
+            f"got {int(indptr[0])} to {int(indptr[-1])}"
+        )
+    per_node: list[tuple[str, int | None]] = [
+        ("x", None if graph.x is None else graph.x.shape[0]),
+        ("y", None if graph.y is None else len(graph.y)),
+        ("node_name", None if graph.node_name is None else len(graph.node_name)),
+    ]
+    for name, rows in per_node:
+        if rows is not None and rows != graph.num_nodes:
+            raise ValueError(f"Graph: {name} must have one row per node ({graph.num_nodes}), got {rows}")
+    for name in ("edge_weight", "edge_attr", "edge_id"):
+        array = getattr(graph, name)
+        if array is not None and len(array) != len(indices):
+            raise ValueError(f"Graph: {name} must have one row per CSR entry ({len(indices)}), got {len(array)}")

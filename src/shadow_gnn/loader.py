@@ -1,0 +1,116 @@
+"""Loader: targets -> an iterator of Batch, made ahead in a background thread.
+
+Not for: what is in a batch (batch.py) or the threads inside one extraction (the core has its own).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn.batch import Batch, EdgeArray, Order, check_collate, collate
+from shadow_gnn.extract.base import Extractor, check_int, check_targets
+from shadow_gnn.graph import Graph
+from shadow_gnn.prefetch import Prefetch
+
+
+class Loader:
+    """Batches over targets, the same for any prefetch depth, number of threads or process.
+
+    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` goes through
+    epoch 0, the next time through epoch 1, and so on.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        extractor: Extractor,
+        targets: ArrayLike,
+        *,
+        batch_size: int = 128,
+        shuffle: bool = False,
+        seed: int = 0,
+        fixed_seed: bool = False,
+        drop_last: bool = False,
+        order: Order = "hop",
+        features: bool = True,
+        edges: Sequence[EdgeArray] = (),
+        prefetch: int = 2,
+    ) -> None:
+        """Check and store; nothing is extracted yet.
+
+        targets: [B] nodes or [B, 2] pairs. fixed_seed: the same random scopes in every epoch, for evaluation;
+        otherwise they are drawn by (seed, epoch), as the shuffling is. order, features, edges: see batch.collate.
+        prefetch: batches made ahead; 0 for no thread.
+        """
+        check_int("Loader", "batch_size", batch_size, 1)
+        check_int("Loader", "prefetch", prefetch, 0)
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"Loader: seed must be an integer, got {seed!r}")
+        check_collate("Loader", graph, order, edges)
+        if edges and not getattr(extractor, "edge_pos", True):
+            raise ValueError("Loader: extractor must report edge positions for edges; make it with edge_pos=True")
+        self.graph = graph
+        self.extractor = extractor
+        self.targets = check_targets(graph, targets, "Loader").copy()
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.seed = int(seed)
+        self.fixed_seed = fixed_seed
+        self.drop_last = drop_last
+        self.order = order
+        self.features = features
+        self.edges = tuple(edges)
+        self.prefetch = prefetch
+        self._next_epoch = 0
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        whole, rest = divmod(len(self.targets), self.batch_size)
+        return whole if self.drop_last or rest == 0 else whole + 1
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Iterate over the next epoch, the first time over epoch 0."""
+        epoch = self._next_epoch
+        self._next_epoch += 1
+        return self.epoch(epoch)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        check_int("Loader", "epoch", number, 0)
+        batches = self._batches(number)
+        return Prefetch(batches, self.prefetch) if self.prefetch else batches
+
+    def _batches(self, epoch: int) -> Iterator[Batch]:
+        rows = self._rows(epoch)
+        seed = derive_seed("scopes", self.seed, None if self.fixed_seed else epoch)
+        for number in range(len(self)):
+            part = rows[number * self.batch_size : (number + 1) * self.batch_size]
+            subgraphs = self.extractor(self.graph, self.targets[part], seed=seed)
+            yield collate(
+                self.graph, subgraphs, order=self.order, features=self.features, edges=self.edges, target_row=part
+            )
+
+    def _rows(self, epoch: int) -> NDArray[np.int64]:
+        """Return the rows of the targets in the order of this epoch."""
+        if not self.shuffle:
+            return np.arange(len(self.targets))
+        return permutation(len(self.targets), derive_seed("shuffle", self.seed, epoch))
+
+
+def derive_seed(purpose: str, seed: int, epoch: int | None) -> int:
+    """Hash (purpose, seed, epoch) to a seed of 63 bits; None stands for all epochs."""
+    digest = hashlib.blake2b(f"{purpose} {seed} {epoch}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+def permutation(length: int, seed: int) -> NDArray[np.int64]:
+    """Return a random order of 0..length-1 that is the same on every platform and with every NumPy.
+
+    NumPy promises to keep a bit generator's raw numbers, but not what its shuffle makes of them.
+    """
+    keys = np.random.Philox(key=seed).random_raw(length)
+    return np.argsort(keys, kind="stable").astype(np.int64, copy=False)

@@ -1,0 +1,198 @@
+"""Store: open a graph folder memory-mapped, save a graph as one.
+
+Not for: turning foreign formats into graphs (ingest), nor for checking every byte (verify.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.errors import FolderError, WriteError
+from shadow_gnn.files import NpyError, Progress, Written, map_npy, new_folder, silent, write_blocks, write_npy
+from shadow_gnn.graph import DenseFeatures, Features, Graph, NodeNames, SparseFeatures
+
+if TYPE_CHECKING:
+    from shadow_gnn.manifest import FileEntry, Manifest
+
+Array = NDArray[Any]
+
+MANIFEST = "graph.json"
+_SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
+_FREE_BYTES = 1 << 16
+
+
+def open_graph(folder: str | Path) -> Graph:
+    """Open a graph folder: every array is mapped read-only, nothing is read but the heads of the files."""
+    folder = Path(folder)
+    manifest, arrays = open_arrays(folder)
+    try:
+        graph = Graph(
+            indptr=arrays["indptr"],
+            indices=arrays["indices"],
+            directed=manifest.directed,
+            x=_features(arrays, manifest.num_feature_columns),
+            y=arrays.get("y"),
+            edge_weight=arrays.get("edge_weight"),
+            edge_attr=arrays.get("edge_attr"),
+            edge_id=arrays.get("edge_id"),
+            splits={name[6:]: array for name, array in arrays.items() if name.startswith("split/")},
+            node_name=_names(arrays),
+            path=Path(os.path.abspath(folder)),
+            fingerprint_hint=manifest.fingerprint,
+        )
+    except KeyError as error:
+        raise FolderError(f"{folder}: {error.args[0]}.npy is missing") from error
+    except ValueError as error:
+        raise FolderError(f"{folder}: {error}") from error
+    if (graph.num_nodes, graph.num_edges) != (manifest.num_nodes, manifest.num_edges):
+        raise FolderError(
+            f"{folder / MANIFEST}: says {manifest.num_nodes} nodes and {manifest.num_edges} edges, "
+            f"the arrays hold {graph.num_nodes} and {graph.num_edges}"
+        )
+    return graph
+
+
+def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> None:
+    """Save a graph as a folder in one step: after a crash the folder is there whole, or as it was before."""
+    folder = Path(folder)
+    arrays = graph_arrays(graph)
+    check_target(folder, overwrite=overwrite)
+    _check_space(folder, sum(array.nbytes for array in arrays.values()))
+    with new_folder(folder, overwrite=overwrite) as temporary:
+        if graph.splits:
+            (temporary / "split").mkdir()
+        written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
+        data = _describe(graph, arrays, written)
+        write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
+
+
+def graph_arrays(graph: Graph) -> dict[str, Array]:
+    """Return the arrays of a graph by the name of the file (without .npy) that holds each."""
+    for name in graph.splits:
+        if not _SPLIT_NAME.fullmatch(name):
+            raise ValueError(f"save_graph: a split's name must be letters, digits, _ or -, got {name!r}")
+    arrays: dict[str, Array | None] = {"indptr": graph.indptr, "indices": graph.indices}
+    if isinstance(graph.x, DenseFeatures):
+        arrays |= {"x": graph.x.matrix, "x_scale": graph.x.scale}
+    elif graph.x is not None:
+        arrays |= {"x_indptr": graph.x.indptr, "x_indices": graph.x.indices, "x_data": graph.x.data}
+    arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
+    arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
+    if graph.node_name is not None:
+        arrays |= {"node_name_ptr": graph.node_name.ptr, "node_name_text": graph.node_name.text}
+    arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
+    """Read graph.json and map every file it lists, after checking that each is what it says."""
+    from shadow_gnn.manifest import read_manifest
+
+    if not folder.is_dir():
+        raise FolderError(f"{folder}: is not a folder")
+    if not os.path.lexists(folder / MANIFEST):
+        raise FolderError(f"{folder}: is not a graph folder: it has no {MANIFEST}")
+    manifest = read_manifest(folder / MANIFEST)
+    if any(name.startswith("split/") for name in manifest.files):
+        _check_split_folder(folder / "split")
+    arrays = {name[:-4]: _map(folder / name, entry) for name, entry in manifest.files.items()}
+    return manifest, arrays
+
+
+def _map(path: Path, entry: FileEntry) -> Array:
+    try:
+        array = map_npy(path, follow_links=False)
+    except NpyError as error:
+        raise FolderError(f"{path}: {error}") from error
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if array.dtype != np.dtype(entry.dtype) or list(array.shape) != entry.shape:
+        raise FolderError(
+            f"{path}: must be {entry.dtype} {entry.shape} as {MANIFEST} says, got {array.dtype} {list(array.shape)}"
+        )
+    if array.ndim > 1 and not array.flags.c_contiguous:
+        raise FolderError(f"{path}: must be in C order")
+    return array
+
+
+def _check_split_folder(path: Path) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if not stat.S_ISDIR(mode):
+        raise FolderError(f"{path}: must be a folder inside the graph folder, not a link or a file")
+
+
+def _features(arrays: dict[str, Array], num_columns: int | None) -> Features | None:
+    if "x" in arrays:
+        return DenseFeatures(arrays["x"], arrays.get("x_scale"))
+    if num_columns is None:
+        return None
+    return SparseFeatures(arrays["x_indptr"], arrays["x_indices"], arrays["x_data"], num_columns)
+
+
+def _names(arrays: dict[str, Array]) -> NodeNames | None:
+    if "node_name_ptr" not in arrays and "node_name_text" not in arrays:
+        return None
+    return NodeNames(arrays["node_name_ptr"], arrays["node_name_text"])
+
+
+def _describe(graph: Graph, arrays: dict[str, Array], written: dict[str, Written]) -> bytes:
+    from shadow_gnn.manifest import FileEntry, Manifest, dump_manifest
+
+    entries = {
+        f"{name}.npy": FileEntry.model_validate(
+            {
+                "dtype": array.dtype.name,
+                "shape": list(array.shape),
+                "num_bytes": written[name].num_bytes,
+                "blake2b": written[name].checksum,
+            }
+        )
+        for name, array in arrays.items()
+    }
+    manifest = Manifest(
+        format="shadow-graph",
+        version=1,
+        num_nodes=graph.num_nodes,
+        num_edges=graph.num_edges,
+        directed=graph.directed,
+        num_feature_columns=None if graph.x is None else graph.x.shape[1],
+        fingerprint=graph.fingerprint,
+        files=entries,
+    )
+    return dump_manifest(manifest)
+
+
+def check_target(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a name that is taken; with overwrite, refuse only what is not a graph folder and nothing else."""
+    if not os.path.lexists(folder):
+        return
+    if not overwrite:
+        raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
+    if not folder.is_dir() or not (folder / MANIFEST).is_file():
+        raise WriteError(f"{folder}: is not a graph folder, so it is not overwritten; choose another folder")
+    foreign = sorted(name for name in os.listdir(folder) if name not in (MANIFEST, "split") and name[-4:] != ".npy")
+    if foreign:
+        raise WriteError(f"{folder}: holds {foreign[0]!r}, which is not part of a graph, so it is not overwritten")
+
+
+def _check_space(folder: Path, num_bytes: int) -> None:
+    """Say early that the disk is too small, before gigabytes are written in vain."""
+    parent = Path(os.path.realpath(folder)).parent
+    while not parent.exists():
+        parent = parent.parent
+    status = os.statvfs(parent)
+    if num_bytes + _FREE_BYTES > status.f_bavail * status.f_frsize:
+        raise WriteError(
+            f"{folder}: cannot be written ({num_bytes} bytes needed): "
+            f"the disk has {status.f_bavail * status.f_frsize} bytes free"
+        )

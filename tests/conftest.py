@@ -1,0 +1,23 @@
+"""Settings that every test shares."""
+
+import importlib.util
+import os
+import sys
+
+from hypothesis import settings
+
+# Machines are noisy: how long an example takes says nothing about whether it is right.
+settings.register_profile("shared", deadline=None, max_examples=50)
+settings.load_profile("shared")
+
+# `make sanitize` puts a core with sanitizers in the place of the installed one, before anything imports it.
+if core := os.environ.get("SHADOW_TEST_CORE"):
+    spec = importlib.util.spec_from_file_location("shadow_gnn._core", core)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules["shadow_gnn._core"] = module
+    import shadow_gnn
+
+    shadow_gnn._core = module  # type: ignore[attr-defined]
