@@ -27,7 +27,9 @@ struct Joined {
 inline void place_nodes(const ScopesView& view, bool by_hop, Joined& out) {
   int32_t max_hop = 0;
   for (int64_t node = 0; node < view.num_nodes; ++node) {
-    if (view.hop[node] < 0) throw std::invalid_argument("hop must not be negative");
+    if (view.hop[node] < 0 || view.hop[node] >= view.num_nodes) {
+      throw std::invalid_argument("hop must be from 0 to the number of nodes - 1");
+    }
     max_hop = std::max(max_hop, view.hop[node]);
   }
   std::vector<int64_t> next(static_cast<size_t>(max_hop) + 2, 0);

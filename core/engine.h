@@ -7,9 +7,11 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,11 +48,30 @@ struct Request {
   int num_threads = 1;
 };
 
+// A vector whose resize leaves new elements unset: they are all written next.
+template <class T>
+struct LeaveUnset : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = LeaveUnset<U>;
+  };
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* place, Args&&... args) {
+    ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
+  }
+};
+template <class T>
+using Unset = std::vector<T, LeaveUnset<T>>;
+
 // Ragged arrays of all scopes; see Subgraphs in Python for their meaning.
 struct Scopes {
-  std::vector<int64_t> ptr, node_id, indptr, edge_pos, nodes_touched, edges_touched;
-  std::vector<int32_t> hop, indices;
-  std::vector<float> score;
+  Unset<int64_t> ptr, node_id, indptr, edge_pos, nodes_touched, edges_touched;
+  Unset<int32_t> hop, indices;
+  Unset<float> score;
 };
 
 // Everything one worker needs, reused from target to target.
@@ -127,14 +148,15 @@ struct Worker {
     for (const Id target : targets) offered.add(target);
     for (int64_t offer = options.ptr[item]; offer < options.ptr[item + 1]; ++offer) {
       const Id node = take_node(csr, options.node_id[offer], "node_id");
-      const int32_t known = offered.find(node);
-      if (known < 0) {
+      const size_t before = offered.size();
+      const int32_t known = offered.add(node);
+      if (offered.size() > before) {
         ranking.all.push_back({static_cast<double>(offer), options.score[offer], node});
-        offered.add(node);
       } else if (static_cast<size_t>(known) < targets.size()) {
         ranking.all[static_cast<size_t>(known)].score = options.score[offer];
       }
     }
+    ranking.fix_front();  // They came in order.
     nodes_touched = static_cast<int64_t>(ranking.all.size());
   }
 
@@ -202,12 +224,12 @@ Place extract_one(const Csr<Id>& csr, const int64_t* targets, int64_t width, int
 }
 
 template <class T>
-void copy_part(const std::vector<T>& from, size_t first, int64_t count, std::vector<T>& to, int64_t at) {
+void copy_part(const std::vector<T>& from, size_t first, int64_t count, Unset<T>& to, int64_t at) {
   if (count > 0) std::memcpy(to.data() + at, from.data() + first, static_cast<size_t>(count) * sizeof(T));
 }
 
 // Join the workers' arenas in the order of the targets.
-inline Scopes join(const std::vector<Arena>& arenas, const std::vector<Place>& places, bool positions) {
+inline Scopes join(const std::vector<Arena*>& arenas, const std::vector<Place>& places, bool positions) {
   Scopes scopes;
   int64_t num_nodes = 0, num_edges = 0;
   scopes.ptr.push_back(0);
@@ -226,7 +248,7 @@ inline Scopes join(const std::vector<Arena>& arenas, const std::vector<Place>& p
   scopes.edge_pos.resize(positions ? static_cast<size_t>(num_edges) : 0);
   int64_t node = 0, edge = 0;
   for (const Place& place : places) {
-    const Arena& arena = arenas[static_cast<size_t>(place.worker)];
+    const Arena& arena = *arenas[static_cast<size_t>(place.worker)];
     copy_part(arena.node_id, place.first_node, place.num_nodes, scopes.node_id, node);
     copy_part(arena.hop, place.first_node, place.num_nodes, scopes.hop, node);
     copy_part(arena.score, place.first_node, place.num_nodes, scopes.score, node);
@@ -241,17 +263,45 @@ inline Scopes join(const std::vector<Arena>& arenas, const std::vector<Place>& p
   return scopes;
 }
 
+// The arena of the calling thread survives between calls, so that its memory need not be asked for again.
+class KeptArena {
+ public:
+  KeptArena() { arena_.swap(kept()); }
+  ~KeptArena() {
+    if (arena_.indices.capacity() > kKeep) return;
+    arena_.clear();
+    arena_.swap(kept());
+  }
+  KeptArena(const KeptArena&) = delete;
+  KeptArena& operator=(const KeptArena&) = delete;
+
+  Arena& get() { return arena_; }
+
+ private:
+  static constexpr size_t kKeep = size_t{1} << 23;  // entries; more is given back
+
+  static Arena& kept() {
+    static thread_local Arena arena;
+    return arena;
+  }
+
+  Arena arena_;
+};
+
 // Extract one scope for each of `num_groups` rows of `targets` ([num_groups, width]).
 template <class Id>
 Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request,
                const std::function<void()>& poll) {
-  std::vector<Arena> arenas(static_cast<size_t>(std::max(request.num_threads, 1)));
+  KeptArena own;
+  std::vector<Arena> others(static_cast<size_t>(std::max(request.num_threads, 1)) - 1);
+  std::vector<Arena*> arenas{&own.get()};
+  for (Arena& arena : others) arenas.push_back(&arena);
   std::vector<Place> places(static_cast<size_t>(num_groups));
   parallel_for(
       num_groups, request.num_threads,
       [&](int worker, int64_t group) {
         places[static_cast<size_t>(group)] =
-            extract_one(csr, targets, width, group, request, worker, arenas[static_cast<size_t>(worker)]);
+            extract_one(csr, targets, width, group, request, worker, *arenas[static_cast<size_t>(worker)]);
       },
       poll);
   return join(arenas, places, request.scope.positions);

@@ -21,20 +21,24 @@ template <class Id>
 class Inducer {
  public:
   // Find every edge among nodes[0, count), each once, in no particular order. `positions` asks for where each edge
-  // stands in the graph's indices.
-  void find_edges(const Csr<Id>& csr, const Id* nodes, int32_t count, bool positions) {
-    edges_.clear();
-    positions_.clear();
+  // stands in the graph's indices. Where the call before was for the first `num_known` of the same nodes, only the
+  // edges of the others are looked for and added.
+  void find_edges(const Csr<Id>& csr, const Id* nodes, int32_t count, bool positions, int32_t num_known = 0) {
+    const int32_t first = csr.symmetric ? num_known : 0;
+    if (first == 0) {
+      edges_.clear();
+      positions_.clear();
+    }
     want_positions_ = positions;
     members_.assign(nodes, count);
-    mark_hubs(csr, nodes, count);
-    for (int32_t label = 0; label < std::min(count, kAhead); ++label) ask_for(csr, nodes, label);
-    for (int32_t label = 0; label < count; ++label) {
+    mark_hubs(csr, nodes, first, count);
+    for (int32_t label = first; label < std::min(count, first + kAhead); ++label) ask_for(csr, nodes, label);
+    for (int32_t label = first; label < count; ++label) {
       if (label + kAhead < count) ask_for(csr, nodes, label + kAhead);
       if (!is_hub_[static_cast<size_t>(label)]) scan(csr, nodes, label);
     }
     if (csr.symmetric) {
-      search_among_hubs(csr, nodes);
+      search_among_hubs(csr, nodes, first);
     } else {
       search_hub_rows(csr, nodes, count);
     }
@@ -45,9 +49,10 @@ class Inducer {
 
  private:
   // A binary search step costs about as much as scanning this many entries of a list.
-  static constexpr int64_t kScansPerStep = 6;
+  static constexpr int64_t kScansPerStep = 12;
 
-  static constexpr int32_t kAhead = 3;  // lists between asking for memory and reading it
+  static constexpr int64_t kBlock = 256;
+  static constexpr int32_t kAhead = 4;  // lists between asking for memory and reading it
 
   // Lists are short and far apart, so the machine's own prefetching does not get going: ask for the first lines.
   void ask_for(const Csr<Id>& csr, const Id* nodes, int32_t label) const {
@@ -59,12 +64,15 @@ class Inducer {
 
   // A hub's list is longer than it is worth scanning. Where the graph is symmetric the edges between a hub and the rest
   // are found from the other end, so only pairs of hubs need a search; otherwise all members are searched in its list.
-  void mark_hubs(const Csr<Id>& csr, const Id* nodes, int32_t count) {
+  // Nodes before `first` are known already: like hubs, they are not scanned but found from the other end.
+  void mark_hubs(const Csr<Id>& csr, const Id* nodes, int32_t first, int32_t count) {
     is_hub_.assign(static_cast<size_t>(count), 0);
+    mirrors_.assign(static_cast<size_t>(count), 0);
+    std::fill_n(mirrors_.begin(), first, uint8_t{1});
     by_degree_.clear();
     hubs_.clear();
-    for (int32_t label = 0; label < count; ++label) csr.prefetch_degree(nodes[label]);
-    for (int32_t label = 0; label < count; ++label) {
+    for (int32_t label = first; label < count; ++label) csr.prefetch_degree(nodes[label]);
+    for (int32_t label = first; label < count; ++label) {
       const int64_t degree = csr.degree(nodes[label]);
       if (degree > kScansPerStep * 4) by_degree_.push_back({degree, label});
     }
@@ -72,12 +80,13 @@ class Inducer {
       return a.degree != b.degree ? a.degree > b.degree : a.label < b.label;
     });
     for (const ByDegree& node : by_degree_) {
-      const int64_t searches = csr.symmetric ? static_cast<int64_t>(hubs_.size()) : count;
+      const int64_t searches = csr.symmetric ? first + static_cast<int64_t>(hubs_.size()) : count;
       if (node.degree <= searches * steps(node.degree) * kScansPerStep) {
         if (csr.symmetric) break;
         continue;
       }
       is_hub_[static_cast<size_t>(node.label)] = 1;
+      mirrors_[static_cast<size_t>(node.label)] = csr.symmetric;
       hubs_.push_back(node.label);
     }
   }
@@ -91,29 +100,35 @@ class Inducer {
     return count;
   }
 
-  // Pick the entries that may be members without a branch, then look at those.
+  // Pick the entries that may be members without a branch, then look at those. Only members are kept, so an id that is
+  // no node of the graph goes no further than here.
   void scan(const Csr<Id>& csr, const Id* nodes, int32_t label) {
     const Row<Id> row = csr.row(nodes[label]);
-    int32_t picked[Members<Id>::kBlock];
-    for (int64_t first = 0; first < row.size(); first += Members<Id>::kBlock) {
+    int32_t picked[kBlock + 16];
+    for (int64_t first = 0; first < row.size(); first += kBlock) {
       const Id* block = row.begin + first;
-      const auto count = static_cast<int32_t>(std::min<int64_t>(Members<Id>::kBlock, row.size() - first));
+      const auto count = static_cast<int32_t>(std::min<int64_t>(kBlock, row.size() - first));
       const int32_t num_picked = members_.pick(block, count, picked);
       for (int32_t pick = 0; pick < num_picked; ++pick) {
-        take(csr, nodes, label, block[picked[pick]], row.position + first + picked[pick]);
+        const Id neighbour = block[picked[pick]];
+        const int32_t other = members_.find(neighbour);
+        if (other < 0) continue;
+        add(label, other, row.position + first + picked[pick]);
+        if (mirrors_[static_cast<size_t>(other)]) add_mirror(csr, neighbour, nodes[label], other, label);
       }
     }
   }
 
-  // Only members are kept, so an id that is no node of the graph goes no further than here.
-  void take(const Csr<Id>& csr, const Id* nodes, int32_t label, Id neighbour, int64_t position) {
-    const int32_t other = members_.find(neighbour);
-    if (other < 0) return;
-    add(label, other, position);
-    if (csr.symmetric && is_hub_[static_cast<size_t>(other)]) add_mirror(csr, neighbour, nodes[label], other, label);
-  }
-
-  void search_among_hubs(const Csr<Id>& csr, const Id* nodes) {
+  // Edges between two hubs, and between a hub and a node that was known before.
+  void search_among_hubs(const Csr<Id>& csr, const Id* nodes, int32_t num_known) {
+    for (const int32_t hub : hubs_) {
+      for (int32_t label = 0; label < num_known; ++label) {
+        const int64_t position = position_of(csr, nodes[hub], nodes[label]);
+        if (position < 0) continue;
+        add(hub, label, position);
+        add_mirror(csr, nodes[label], nodes[hub], label, hub);
+      }
+    }
     // Hubs stand in order of falling degree: the later of a pair has the shorter list.
     for (size_t second = 0; second < hubs_.size(); ++second) {
       for (size_t first = 0; first <= second; ++first) {
@@ -170,7 +185,7 @@ class Inducer {
 
   bool want_positions_ = false;
   Members<Id> members_;
-  std::vector<uint8_t> is_hub_;
+  std::vector<uint8_t> is_hub_, mirrors_;  // mirrors_: its edges are found from their other end
   std::vector<ByDegree> by_degree_;
   std::vector<int32_t> hubs_;
   std::vector<LocalEdge> edges_;

@@ -33,10 +33,11 @@ template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 
 // Hand a vector's memory to NumPy.
-template <class T>
-Out<T> give(std::vector<T>&& values, std::vector<size_t> shape = {}) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+template <class T, class Allocator>
+Out<T> give(std::vector<T, Allocator>&& values, std::vector<size_t> shape = {}) {
+  using Vector = std::vector<T, Allocator>;
+  auto* owned = new Vector(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<Vector*>(pointer); });
   if (shape.empty()) shape.push_back(owned->size());
   return Out<T>(owned->data(), shape.size(), shape.data(), owner);
 }

@@ -16,7 +16,7 @@ struct PprOptions {
   double teleport = 0.2609;
   int64_t topk = 200;
   double tolerance = 0;            // > 0: the plain rule, push while residual > tolerance * degree, rank by score alone
-  double precision = 0.12;         // otherwise: refine until the tolerance is this share of the topk-th score
+  double precision = 0.15;         // otherwise: refine until the tolerance is this share of the topk-th score
   double threshold = 0;            // least score kept, 0 for all
   bool relative_threshold = true;  // as a share of the score of the second in rank
 };
@@ -116,9 +116,10 @@ class Ppr {
     return mass.score + self_share_ * mass.residual + far_share_ * mass.degree;
   }
 
+  // The topk-th score without the far share: that shrinks as a graph grows, and work per target is not to depend on it.
   double kth_estimate(int64_t topk) {
     estimates_.clear();
-    for (const Mass& mass : masses_) estimates_.push_back(estimate(mass));
+    for (const Mass& mass : masses_) estimates_.push_back(mass.score + self_share_ * mass.residual);
     const auto kth = estimates_.begin() + static_cast<std::ptrdiff_t>(topk - 1);
     std::nth_element(estimates_.begin(), kth, estimates_.end(), std::greater<double>());
     return *kth;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "csr.h"
@@ -29,6 +30,13 @@ struct Arena {
   std::vector<int32_t> row_size;  // entries of each node's row in indices
   std::vector<int32_t> indices;   // positions within the scope, ascending in each row
   std::vector<int64_t> edge_pos;
+
+  void clear() {
+    for (auto* ids : {&node_id, &edge_pos}) ids->clear();
+    for (auto* counts : {&hop, &row_size, &indices}) counts->clear();
+    score.clear();
+  }
+  void swap(Arena& other) { std::swap(*this, other); }
 };
 
 template <class Id>
@@ -87,6 +95,7 @@ class ScopeBuilder {
   // node with no path to a target gives way to the next in rank.
   void build(const Csr<Id>& csr, Ranking<Id>& ranking, int32_t num_targets, const ScopeOptions& options, Arena& out) {
     const int64_t limit = std::max<int64_t>(options.max_nodes, num_targets);
+    nodes_.clear();
     int64_t considered = ranking.prefix(limit);
     for (;;) {
       induce(csr, ranking, considered, options.positions);
@@ -99,7 +108,7 @@ class ScopeBuilder {
       }
       considered = ranking.prefix(considered + 2 * (considered - num_reached_) + 8);
     }
-    finish(ranking, out, options.positions);
+    finish(ranking, csr.symmetric, options.positions, out);
   }
 
  private:
@@ -109,35 +118,38 @@ class ScopeBuilder {
 
   void induce(const Csr<Id>& csr, const Ranking<Id>& ranking, int64_t considered, bool positions) {
     if (considered > kMaxLabel) throw std::length_error("a scope has more than 2^31 nodes; set a cap on nodes");
-    nodes_.clear();
-    for (size_t label = 0; label < static_cast<size_t>(considered); ++label) {
+    const int32_t num_known = count();
+    for (size_t label = nodes_.size(); label < static_cast<size_t>(considered); ++label) {
       nodes_.push_back(ranking.all[label].node);
     }
-    inducer_.find_edges(csr, nodes_.data(), count(), positions);
+    inducer_.find_edges(csr, nodes_.data(), count(), positions, num_known);
     if (static_cast<int64_t>(inducer_.edges().size()) > kMaxLabel) {
       throw std::length_error("a scope has more than 2^31 edges; set a cap on nodes");
     }
-    group_by_row();
+    group_by_row(positions);
   }
 
-  void group_by_row() {
+  // The edges found, row by row: those of row r are columns_[row_begin_[r], row_begin_[r + 1]).
+  void group_by_row(bool positions) {
     const auto& edges = inducer_.edges();
     row_begin_.assign(nodes_.size() + 1, 0);
     for (const LocalEdge& edge : edges) ++row_begin_[static_cast<size_t>(edge.row) + 1];
     for (size_t row = 0; row < nodes_.size(); ++row) row_begin_[row + 1] += row_begin_[row];
     fill_.assign(row_begin_.begin(), row_begin_.end() - 1);
-    by_row_.resize(edges.size());
+    columns_.resize(edges.size());
+    column_pos_.resize(positions ? edges.size() : 0);
     for (size_t edge = 0; edge < edges.size(); ++edge) {
-      by_row_[static_cast<size_t>(fill_[static_cast<size_t>(edges[edge].row)]++)] = static_cast<int32_t>(edge);
+      const auto entry = static_cast<size_t>(fill_[static_cast<size_t>(edges[edge].row)]++);
+      columns_[entry] = edges[edge].column;
+      if (positions) column_pos_[entry] = inducer_.positions()[edge];
     }
   }
 
   template <class Visit>
   void for_neighbours(int32_t label, Visit&& visit) const {
-    const auto row = static_cast<size_t>(label);
-    for (int64_t entry = row_begin_[row]; entry < row_begin_[row + 1]; ++entry) {
-      visit(inducer_.edges()[static_cast<size_t>(by_row_[static_cast<size_t>(entry)])].column);
-    }
+    const int32_t* const columns = columns_.data();
+    const int32_t last = row_begin_[static_cast<size_t>(label) + 1];
+    for (int32_t entry = row_begin_[static_cast<size_t>(label)]; entry < last; ++entry) visit(columns[entry], entry);
   }
 
   // Distances from the nearest target, against message direction, through accepted nodes only (all if null); -1 for
@@ -152,7 +164,7 @@ class ScopeBuilder {
     for (size_t head = 0; head < queue_.size(); ++head) {
       const int32_t label = queue_[head];
       const int32_t next_hop = hop_[static_cast<size_t>(label)] + 1;
-      for_neighbours(label, [&](int32_t other) {
+      for_neighbours(label, [&](int32_t other, int32_t) {
         const auto at = static_cast<size_t>(other);
         if (hop_[at] >= 0 || (accepted != nullptr && !accepted[at])) return;
         hop_[at] = next_hop;
@@ -182,29 +194,31 @@ class ScopeBuilder {
       heap_.pop_back();
       accepted_[static_cast<size_t>(label)] = 1;
       ++num_accepted;
-      for_neighbours(label, offer);
+      for_neighbours(label, [&](int32_t other, int32_t) { offer(other); });
     }
     return num_accepted == limit;
   }
 
   // Order the reached nodes by hop, then rank, and write them with their edges, each row ascending.
-  void finish(const Ranking<Id>& ranking, Arena& out, bool positions) {
+  void finish(const Ranking<Id>& ranking, bool symmetric, bool positions, Arena& out) {
     order_by_hop();
-    const size_t first_node = out.node_id.size();
-    for (const int32_t label : order_) {
-      const Candidate<Id>& candidate = ranking.all[static_cast<size_t>(label)];
-      out.node_id.push_back(static_cast<int64_t>(candidate.node));
-      out.hop.push_back(hop_[static_cast<size_t>(label)]);
-      out.score.push_back(candidate.score);
+    const size_t first = out.node_id.size(), count = order_.size();
+    out.node_id.resize(first + count);
+    out.hop.resize(first + count);
+    out.score.resize(first + count);
+    out.row_size.resize(first + count);
+    for (size_t node = 0; node < count; ++node) {
+      const auto label = static_cast<size_t>(order_[node]);
+      out.node_id[first + node] = static_cast<int64_t>(ranking.all[label].node);
+      out.hop[first + node] = hop_[label];
+      out.score[first + node] = ranking.all[label].score;
     }
-    sort_edges();
-    out.row_size.resize(first_node + order_.size(), 0);
-    for (const int32_t edge : sorted_) {
-      const LocalEdge& local = inducer_.edges()[static_cast<size_t>(edge)];
-      ++out.row_size[first_node + static_cast<size_t>(place_[static_cast<size_t>(local.row)])];
-      out.indices.push_back(place_[static_cast<size_t>(local.column)]);
-      if (positions) out.edge_pos.push_back(inducer_.positions()[static_cast<size_t>(edge)]);
-    }
+    sort_by_column(positions);
+    // The columns of a symmetric scope are its rows.
+    if (!symmetric || positions) sort_by_row(positions);
+    for (size_t row = 0; row < count; ++row) out.row_size[first + row] = begin_[row + 1] - begin_[row];
+    out.indices.insert(out.indices.end(), sorted_.begin(), sorted_.end());
+    if (positions) out.edge_pos.insert(out.edge_pos.end(), sorted_pos_.begin(), sorted_pos_.end());
   }
 
   // order_: labels of the reached nodes by (hop, rank); place_: the new position of each label, -1 if left out.
@@ -227,37 +241,55 @@ class ScopeBuilder {
     }
   }
 
-  // sorted_: edges among reached nodes by (row, column) in the new order: two stable counting sorts, by column and then
-  // by row, where walking rows in order is the first of them.
-  void sort_edges() {
-    const auto& edges = inducer_.edges();
-    bucket_.assign(order_.size() + 1, 0);
-    for (const LocalEdge& edge : edges) {
-      const int32_t row = place_[static_cast<size_t>(edge.row)], column = place_[static_cast<size_t>(edge.column)];
-      if (row >= 0 && column >= 0) ++bucket_[static_cast<size_t>(column) + 1];
+  // Walk the rows in their new order and drop each entry into its column: every column comes out ascending.
+  void sort_by_column(bool positions) {
+    begin_.assign(order_.size() + 1, 0);
+    for (const int32_t label : order_) {
+      for_neighbours(label, [&](int32_t other, int32_t) {
+        const int32_t column = place_[static_cast<size_t>(other)];
+        if (column >= 0) ++begin_[static_cast<size_t>(column) + 1];
+      });
     }
-    for (size_t column = 0; column < order_.size(); ++column) bucket_[column + 1] += bucket_[column];
-    by_column_.resize(static_cast<size_t>(bucket_.back()));
-    fill_.assign(order_.size() + 1, 0);
-    for (size_t edge = 0; edge < edges.size(); ++edge) {
-      const int32_t row = place_[static_cast<size_t>(edges[edge].row)];
-      const int32_t column = place_[static_cast<size_t>(edges[edge].column)];
-      if (row < 0 || column < 0) continue;
-      by_column_[static_cast<size_t>(bucket_[static_cast<size_t>(column)]++)] = static_cast<int32_t>(edge);
-      ++fill_[static_cast<size_t>(row) + 1];
+    for (size_t column = 0; column < order_.size(); ++column) begin_[column + 1] += begin_[column];
+    fill_.assign(begin_.begin(), begin_.end() - 1);
+    sorted_.resize(static_cast<size_t>(begin_.back()));
+    sorted_pos_.resize(positions ? sorted_.size() : 0);
+    for (size_t row = 0; row < order_.size(); ++row) {
+      for_neighbours(order_[row], [&](int32_t other, int32_t entry) {
+        const int32_t column = place_[static_cast<size_t>(other)];
+        if (column < 0) return;
+        const auto at = static_cast<size_t>(fill_[static_cast<size_t>(column)]++);
+        sorted_[at] = static_cast<int32_t>(row);
+        if (positions) sorted_pos_[at] = column_pos_[static_cast<size_t>(entry)];
+      });
     }
-    for (size_t row = 0; row < order_.size(); ++row) fill_[row + 1] += fill_[row];
-    sorted_.resize(by_column_.size());
-    for (const int32_t edge : by_column_) {
-      const int32_t row = place_[static_cast<size_t>(edges[static_cast<size_t>(edge)].row)];
-      sorted_[static_cast<size_t>(fill_[static_cast<size_t>(row)]++)] = edge;
+  }
+
+  // The same once more from columns to rows, which leaves every row ascending.
+  void sort_by_row(bool positions) {
+    column_begin_.swap(begin_);
+    rows_.swap(sorted_);
+    row_pos_.swap(sorted_pos_);
+    begin_.assign(order_.size() + 1, 0);
+    for (const int32_t row : rows_) ++begin_[static_cast<size_t>(row) + 1];
+    for (size_t row = 0; row < order_.size(); ++row) begin_[row + 1] += begin_[row];
+    fill_.assign(begin_.begin(), begin_.end() - 1);
+    sorted_.resize(rows_.size());
+    sorted_pos_.resize(row_pos_.size());
+    for (size_t column = 0; column < order_.size(); ++column) {
+      for (int32_t entry = column_begin_[column]; entry < column_begin_[column + 1]; ++entry) {
+        const auto at = static_cast<size_t>(fill_[static_cast<size_t>(rows_[static_cast<size_t>(entry)])]++);
+        sorted_[at] = static_cast<int32_t>(column);
+        if (positions) sorted_pos_[at] = row_pos_[static_cast<size_t>(entry)];
+      }
     }
   }
 
   Inducer<Id> inducer_;
   std::vector<Id> nodes_;
-  std::vector<int64_t> row_begin_, fill_, bucket_;
-  std::vector<int32_t> by_row_, by_column_, sorted_;
+  std::vector<int32_t> row_begin_, columns_, fill_;            // the edges as they were found
+  std::vector<int32_t> begin_, sorted_, column_begin_, rows_;  // the edges in the new order
+  std::vector<int64_t> column_pos_, sorted_pos_, row_pos_;     // where they stand in the graph
   std::vector<int32_t> hop_, queue_, heap_, order_, place_, hop_begin_;
   std::vector<uint8_t> accepted_, seen_;
   int64_t num_reached_ = 0;

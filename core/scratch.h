@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "pick.h"
 
 namespace shadow {
 
@@ -98,62 +99,27 @@ class NodeIndex {
   int shift_ = 64;
 };
 
-// Compile a hot loop for newer x86 vector units too and choose at load time; elsewhere the plain loop serves.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SHADOW_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define SHADOW_VECTOR_CLONES
-#endif
-
-// flags[i] = whether the bit of ids[i] is set in a bitmap of 2^(32 - shift) bits. One loop without a branch, so that it
-// turns into vector gathers where the machine has them.
-SHADOW_VECTOR_CLONES inline void test_bits(const int32_t* __restrict ids, int32_t count,
-                                           const uint32_t* __restrict bits, int shift, uint32_t* __restrict flags) {
-  for (int32_t item = 0; item < count; ++item) {
-    const uint32_t bit = (static_cast<uint32_t>(ids[item]) * 0x9e3779b1u) >> shift;
-    flags[item] = (bits[bit >> 5] >> (bit & 31)) & 1u;
-  }
-}
-
-inline void test_bits(const int64_t* ids, int32_t count, const uint32_t* bits, int shift, uint32_t* flags) {
-  for (int32_t item = 0; item < count; ++item) {
-    const uint32_t bit = (static_cast<uint32_t>(ids[item]) * 0x9e3779b1u) >> shift;
-    flags[item] = (bits[bit >> 5] >> (bit & 31)) & 1u;
-  }
-}
-
 // The nodes of a scope: built once, then asked for every neighbour of every member. Almost all answers are "not there",
-// so a bitmap of at least 32 bits a node, small enough for the first-level cache, answers first.
+// so a table of at least 64 bytes a node, small enough for the first-level cache, answers first.
 template <class Id>
 class Members {
  public:
-  static constexpr int32_t kBlock = 64;
-
   void assign(const Id* nodes, int32_t count) {
     index_.clear();
     index_.reserve_more(static_cast<size_t>(count));
-    int log_bits = 6;
-    while (log_bits < 31 && (int64_t{1} << log_bits) < 32 * static_cast<int64_t>(count)) ++log_bits;
-    shift_ = 32 - log_bits;
-    bits_.assign((size_t{1} << log_bits) / 32, 0);
+    int log_marks = 6;
+    while (log_marks < 31 && (int64_t{1} << log_marks) < 64 * static_cast<int64_t>(count)) ++log_marks;
+    shift_ = 32 - log_marks;
+    marks_.assign((size_t{1} << log_marks) + kMarkPadding, 0);
     for (int32_t label = 0; label < count; ++label) {
-      const uint32_t bit = (static_cast<uint32_t>(nodes[label]) * 0x9e3779b1u) >> shift_;
-      bits_[bit >> 5] |= uint32_t{1} << (bit & 31);
+      marks_[mark_of(nodes[label], shift_)] = 1;
       index_.add(nodes[label]);
     }
   }
 
-  // Write the positions of those among ids[0, count <= kBlock) that may be members to `picked`; return their number.
+  // Write the positions of those among ids[0, count) that may be members to `picked`; return their number.
   int32_t pick(const Id* ids, int32_t count, int32_t* picked) const {
-    uint32_t flags[kBlock];
-    test_bits(ids, count, bits_.data(), shift_, flags);
-    int32_t num_picked = 0;
-    for (int32_t item = 0; item < count; ++item) {
-      picked[num_picked] = item;
-      num_picked += static_cast<int32_t>(flags[item]);
-    }
-    return num_picked;
+    return shadow::pick(ids, count, marks_.data(), shift_, picked);
   }
 
   // The label of `node`, or -1.
@@ -161,7 +127,7 @@ class Members {
 
  private:
   NodeIndex<Id> index_;
-  std::vector<uint32_t> bits_;
+  std::vector<uint8_t> marks_;
   int shift_ = 26;
 };
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -300,7 +301,8 @@ def test_verify_names_a_stranger(folder):
 def path_graph(**changes):
     """The path 0-1-2, with something wrong in it."""
     values = {"indptr": np.array([0, 1, 3, 4]), "indices": np.array([1, 0, 2, 1], np.int32)}
-    return Graph(**(values | changes))
+    # A graph with a path is taken to come from a folder, so its lists are not looked at.
+    return Graph(**(values | changes), path=Path("elsewhere"))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +341,7 @@ def test_verify_checks_across_block_borders(tmp_path, monkeypatch):
     verify_graph(tmp_path / "star")
     indices = star.indices.copy()
     indices[2], indices[3] = indices[3], indices[2]
-    save_graph(Graph(star.indptr, indices), tmp_path / "bad")
+    save_graph(Graph(star.indptr, indices, path=Path("elsewhere")), tmp_path / "bad")
     with pytest.raises(FolderError, match="row 0 is not"):
         verify_graph(tmp_path / "bad")
 

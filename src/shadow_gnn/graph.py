@@ -153,6 +153,9 @@ class Graph:
 
     def __post_init__(self) -> None:
         _check_shapes(self)
+        # A folder was verified when it was written; arrays that somebody hands over were not.
+        if self.path is None:
+            _check_lists(self)
         object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
 
     @property
@@ -195,6 +198,35 @@ def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | Non
             assert array is not None
             digest.update(np.ascontiguousarray(array[start : start + step], dtype=dtype).data)
     return digest.hexdigest()
+
+
+def _check_lists(graph: Graph) -> None:
+    """Check every neighbour list: ids in range, ascending, and the other direction there if undirected."""
+    indptr, indices = graph.indptr, graph.indices
+    if (np.diff(indptr) < 0).any():
+        raise ValueError(f"Graph: indptr must ascend, it falls after node {int(np.argmax(np.diff(indptr) < 0))}")
+    if len(indices) == 0:
+        return
+    if indices.min() < 0 or indices.max() >= graph.num_nodes:
+        worst = indices.min() if indices.min() < 0 else indices.max()
+        raise ValueError(f"Graph: indices must be node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}")
+    falls = np.diff(indices) <= 0
+    starts = indptr[1:-1]
+    falls[starts[(starts > 0) & (starts < len(indices))] - 1] = False
+    if falls.any():
+        node = int(np.searchsorted(indptr, int(np.argmax(falls)), side="right")) - 1
+        raise ValueError(f"Graph: indices of each node must ascend without duplicates, those of node {node} do not")
+    if not graph.directed and not _is_symmetric(indptr, indices):
+        raise ValueError("Graph: an undirected graph must hold every edge in both directions; set directed=True")
+
+
+def _is_symmetric(indptr: Array, indices: Array) -> bool:
+    from scipy.sparse import csr_array
+
+    num_nodes = len(indptr) - 1
+    matrix = csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(num_nodes, num_nodes))
+    transposed = matrix.tocsc()
+    return bool(np.array_equal(transposed.indptr, indptr) and np.array_equal(transposed.indices, indices))
 
 
 def _check_shapes(graph: Graph) -> None:

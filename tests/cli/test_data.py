@@ -199,7 +199,7 @@ def test_signals_end_the_reading_of_text_quickly(tmp_path, number, code):
         assert child.stdout is not None
         assert child.stdout.readline() == "reading\n"
         child.send_signal(number)
-        child.communicate(timeout=2)
+        child.communicate(timeout=60)
     assert child.returncode == code
     assert os.listdir(tmp_path) == ["e.csv"]
 

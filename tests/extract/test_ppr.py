@@ -89,7 +89,7 @@ def test_smaller_precision_is_nearer_to_exact() -> None:
             shares.append(np.mean(scores[scope.node_id] >= np.sort(scores)[-100]))
         return float(np.mean(shares))
 
-    assert recall(3.0) < recall(0.12) < recall(0.001)
+    assert recall(3.0) < recall(0.15) < recall(0.001)
     assert recall(0.001) > 0.99
 
 

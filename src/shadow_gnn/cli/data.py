@@ -174,9 +174,14 @@ def info_command(
 
 
 def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool) -> Summary:
+    import pyarrow as pa
+
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.ingest.detect import read_source
     from shadow_gnn.store import check_target, save_graph
+
+    # Arrow takes over Ctrl-C while it parses, and loses one that comes just as it ends: ours stay in charge.
+    pa.enable_signal_handlers(False)
 
     check_target(folder, overwrite=overwrite)
     with progress_bar() as progress:

@@ -66,7 +66,7 @@ def extract_command(
         float | None, typer.Option(help=f"{_PPR}: fixed residual bound.", show_default="refined for each target")
     ] = None,
     precision: Annotated[
-        float | None, typer.Option(help=f"{_PPR}: how far to refine; smaller is nearer to exact.", show_default="0.12")
+        float | None, typer.Option(help=f"{_PPR}: how far to refine; smaller is nearer to exact.", show_default="0.15")
     ] = None,
     num_hops: Annotated[int | None, typer.Option(help=f"{_HOPS}: radius of the scope.", show_default="2")] = None,
     fanout: Annotated[int | None, typer.Option(help="khop: neighbours kept per node.", show_default="20")] = None,

@@ -40,7 +40,7 @@ class PprExtractor:
     tolerance: float | None = None
     """Residual bound of the push: a node is pushed while its residual is above tolerance * degree, and ranked by its
     score alone. None refines the bound for each target until the topk are settled, which is faster and better."""
-    precision: float = 0.12
+    precision: float = 0.15
     """How settled, where tolerance is None: the bound ends as this share of the topk-th score. Smaller is slower and
     nearer to the exact topk."""
     max_nodes: int | None = None
@@ -86,7 +86,7 @@ class StochasticPprExtractor:
     """Relative to the score of the best candidate after the target, or a score as it is."""
     tolerance: float | None = None
     """Residual bound of the push; None refines it for each target (see PprExtractor)."""
-    precision: float = 0.12
+    precision: float = 0.15
     """How fine, where tolerance is None (see PprExtractor)."""
     max_nodes: int | None = None
     """Hard cap on the nodes of a scope, where it is to be below topk."""

@@ -1,0 +1,155 @@
+"""The core with arguments that no caller should give: a named error every time, never a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shadow_gnn import _core
+from shadow_gnn.errors import FolderError
+from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, StochasticPprExtractor
+from shadow_gnn.graph import Graph
+
+EXTRACTORS = [
+    NodeExtractor(edge_pos=True),
+    KhopExtractor(2, 2),
+    FullExtractor(2, edge_pos=True),
+    PprExtractor(topk=5),
+    PprExtractor(topk=5, tolerance=1e-3, edge_pos=True),
+    StochasticPprExtractor(topk=4),
+]
+
+
+def damaged(indptr: list[int], indices: list[int], *, directed: bool, wide: bool, weights: list[float] | None) -> Graph:
+    """Make a graph that passes the cheap checks, then put other values behind its back, as an edited file would."""
+    ids = np.zeros(len(indices), np.int64 if wide else np.int32)
+    offsets = np.zeros(len(indptr), np.int64)
+    offsets[-1] = len(ids)
+    weight = None if weights is None else np.array(weights, np.float32)
+    graph = Graph(offsets, ids, directed=directed, edge_weight=weight, path=Path("damaged"))
+    offsets[:] = indptr
+    info = np.iinfo(ids.dtype)
+    ids[:] = np.clip(np.array(indices, dtype=object), info.min, info.max).astype(ids.dtype)
+    return graph
+
+
+numbers = st.one_of(st.integers(-2, 9), st.sampled_from([2**31 - 1, -(2**31), 2**63 - 1, -(2**63)]))
+
+
+@settings(max_examples=300)
+@given(
+    indptr=st.lists(numbers, min_size=2, max_size=8),
+    indices=st.lists(numbers, max_size=12),
+    directed=st.booleans(),
+    wide=st.booleans(),
+    data=st.data(),
+)
+def test_damaged_arrays_end_in_an_error_or_a_scope(
+    indptr: list[int], indices: list[int], directed: bool, wide: bool, data: st.DataObject
+) -> None:
+    values = st.sampled_from([0.0, -1.0, 1.0, float("nan"), float("inf"), 1e30])
+    weights = data.draw(st.none() | st.lists(values, min_size=len(indices), max_size=len(indices)))
+    graph = damaged(indptr, indices, directed=directed, wide=wide, weights=weights)
+    extractor = data.draw(st.sampled_from(EXTRACTORS))
+    try:
+        scopes = extractor(graph, np.arange(graph.num_nodes))
+    except FolderError as error:
+        assert "\n" not in str(error)
+    else:
+        assert ((scopes.node_id >= 0) & (scopes.node_id < graph.num_nodes)).all()
+
+
+small = st.lists(numbers, max_size=6)
+
+
+@settings(max_examples=300)
+@given(ptr=small, hop=small, indptr=small, indices=small, by_hop=st.booleans())
+def test_collate_checks_everything(
+    ptr: list[int], hop: list[int], indptr: list[int], indices: list[int], by_hop: bool
+) -> None:
+    def narrow(values: list[int]) -> np.ndarray:
+        return np.clip(np.array(values, dtype=object), -(2**31), 2**31 - 1).astype(np.int32)
+
+    # A hop is a distance inside a scope: the core makes a bucket for each, so it must be below the number of nodes.
+    arrays = (np.array(ptr, np.int64), narrow(hop), np.array(indptr, np.int64), narrow(indices))
+    try:
+        source, place, *_ = _core.collate(*arrays, by_hop)
+    except ValueError as error:
+        assert "must" in str(error)
+    else:
+        assert sorted(source.tolist()) == list(range(len(hop)))
+        assert sorted(place.tolist()) == list(range(len(hop)))
+
+
+@given(rows=small, width=st.integers(0, 3), num_rows=st.integers(0, 4))
+def test_gathers_check_every_row(rows: list[int], width: int, num_rows: int) -> None:
+    index = np.array(rows, np.int64)
+    inside = all(0 <= row < num_rows for row in rows)
+    matrix = np.arange(num_rows * width, dtype=np.float32).reshape(num_rows, width)
+    for call in (
+        lambda: _core.gather_float(matrix, index, None),
+        lambda: _core.gather_float(matrix.astype(np.float16), index, None),
+        lambda: _core.gather_float(matrix.astype(np.int8), index, np.ones(width, np.float32)),
+        lambda: _core.gather_raw(matrix.astype(np.uint8), index),
+    ):
+        if inside:
+            assert call().tolist() == matrix[index].tolist()
+        else:
+            with pytest.raises(ValueError, match="row must be from 0"):
+                call()
+
+
+@given(indptr=st.lists(numbers, min_size=1, max_size=5), columns=st.lists(st.integers(-2, 4), max_size=5), rows=small)
+def test_sparse_gather_checks_what_it_reads(indptr: list[int], columns: list[int], rows: list[int]) -> None:
+    data = np.ones(len(columns), np.float32)
+    try:
+        out = _core.gather_csr(np.array(indptr), np.array(columns, np.int32), data, 3, np.array(rows, np.int64))
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert out.shape == (len(rows), 3)
+
+
+@given(start=small, length=small)
+def test_ragged_gather_checks_every_stretch(start: list[int], length: list[int]) -> None:
+    data = np.arange(7, dtype=np.uint8)
+    try:
+        out = _core.gather_ragged(data, np.array(start, np.int64), np.array(length, np.int64))
+    except ValueError as error:
+        assert "must" in str(error)
+    else:
+        expected = [data[a : a + n] for a, n in zip(start, length, strict=True)]
+        assert out.tolist() == np.concatenate([data[:0], *expected]).tolist()
+
+
+def test_wrong_types_are_refused_before_anything_runs() -> None:
+    indptr, indices = np.array([0, 1, 2]), np.array([1, 0], np.int32)
+    view = _core.GraphView(indptr, indices, None, True)
+    options = {"positions": False, "seed": 0, "num_threads": 1}
+    for bad in (np.array([[0.5]]), np.array([0]), np.array([[0]], np.int32), None, "0"):
+        with pytest.raises(TypeError):
+            _core.extract_node(view, bad, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        _core.GraphView(indptr.astype(np.int32), indices, None, True)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="weight must be as long as indices"):
+        _core.GraphView(indptr, indices, np.ones(3, np.float32), True)
+    with pytest.raises(ValueError, match="indptr must have length"):
+        _core.GraphView(np.empty(0, np.int64), indices, None, True)
+    with pytest.raises(ValueError, match="num_threads must be from 1 to 1024"):
+        _core.extract_node(view, np.array([[0]]), positions=False, seed=0, num_threads=0)
+    with pytest.raises(ValueError, match="at least one column"):
+        _core.extract_node(view, np.empty((2, 0), np.int64), **options)
+
+
+def test_all_half_floats_widen_exactly() -> None:
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(-1, 16)
+    wide = _core.gather_float(halves, np.arange(len(halves)), None)
+    expected = halves.astype(np.float32)
+    np.testing.assert_array_equal(
+        wide.view(np.uint32)[~np.isnan(expected)], expected.view(np.uint32)[~np.isnan(expected)]
+    )
+    assert np.isnan(wide[np.isnan(expected)]).all()
