@@ -144,7 +144,9 @@ struct Worker {
   void rank_given(const Csr<Id>& csr, const GivenOptions& options, int64_t item) {
     rank_targets();
     offered.clear();
-    offered.reserve_more(targets.size() + static_cast<size_t>(options.ptr[item + 1] - options.ptr[item]));
+    const size_t most = targets.size() + static_cast<size_t>(options.ptr[item + 1] - options.ptr[item]);
+    offered.reserve_more(most);
+    ranking.all.reserve(most);
     for (const Id target : targets) offered.add(target);
     for (int64_t offer = options.ptr[item]; offer < options.ptr[item + 1]; ++offer) {
       const Id node = take_node(csr, options.node_id[offer], "node_id");

@@ -20,23 +20,18 @@ struct LocalEdge {
 template <class Id>
 class Inducer {
  public:
-  // Find every edge among nodes[0, count), each once, in no particular order. `positions` asks for where each edge
-  // stands in the graph's indices. Where the call before was for the first `num_known` of the same nodes, only the
+  // Find every edge among nodes[0, count) in no particular order: each once, but of the two directions of a symmetric
+  // graph only one where is_paired(). `positions` asks for where each edge stands in the graph's indices, which is a
+  // matter of its direction. Where the call before was for the first `num_known` of the same nodes, only the
   // edges of the others are looked for and added.
   void find_edges(const Csr<Id>& csr, const Id* nodes, int32_t count, bool positions, int32_t num_known = 0) {
     const int32_t first = csr.symmetric ? num_known : 0;
-    if (first == 0) {
-      edges_.clear();
-      positions_.clear();
-    }
+    if (first == 0) num_edges_ = 0;
     want_positions_ = positions;
+    is_paired_ = csr.symmetric && !positions;
     members_.assign(nodes, count);
     mark_hubs(csr, nodes, first, count);
-    for (int32_t label = first; label < std::min(count, first + kAhead); ++label) ask_for(csr, nodes, label);
-    for (int32_t label = first; label < count; ++label) {
-      if (label + kAhead < count) ask_for(csr, nodes, label + kAhead);
-      if (!is_hub_[static_cast<size_t>(label)]) scan(csr, nodes, label);
-    }
+    scan(csr, nodes, first, count);
     if (csr.symmetric) {
       search_among_hubs(csr, nodes, first);
     } else {
@@ -44,22 +39,22 @@ class Inducer {
     }
   }
 
-  const std::vector<LocalEdge>& edges() const { return edges_; }
-  const std::vector<int64_t>& positions() const { return positions_; }
+  size_t num_edges() const { return num_edges_; }
+  bool is_paired() const { return is_paired_; }
+  const LocalEdge* edges() const { return edges_.data(); }
+  const int64_t* positions() const { return positions_.data(); }
 
  private:
   // A binary search step costs about as much as scanning this many entries of a list.
   static constexpr int64_t kScansPerStep = 12;
 
-  static constexpr int64_t kBlock = 256;
-  static constexpr int32_t kAhead = 4;  // lists between asking for memory and reading it
+  static constexpr size_t kAhead = 6;         // lists between asking for memory and reading it
+  static constexpr int64_t kBatch = 1 << 13;  // entries that are picked from before the picks are looked at
 
   // Lists are short and far apart, so the machine's own prefetching does not get going: ask for the first lines.
-  void ask_for(const Csr<Id>& csr, const Id* nodes, int32_t label) const {
-    if (is_hub_[static_cast<size_t>(label)]) return;
-    const Row<Id> row = csr.row(nodes[label]);
-    const Id* last = row.begin + std::min<int64_t>(row.size(), 1024 / static_cast<int64_t>(sizeof(Id)));
-    for (const Id* line = row.begin; line < last; line += 64 / sizeof(Id)) prefetch(line);
+  static void ask_for(const Row<Id>& row) {
+    const char* const first = reinterpret_cast<const char*>(row.begin);
+    for (int line = 0; line < 4; ++line) prefetch(first + 64 * line);
   }
 
   // A hub's list is longer than it is worth scanning. Where the graph is symmetric the edges between a hub and the rest
@@ -100,23 +95,67 @@ class Inducer {
     return count;
   }
 
-  // Pick the entries that may be members without a branch, then look at those. Only members are kept, so an id that is
-  // no node of the graph goes no further than here.
-  void scan(const Csr<Id>& csr, const Id* nodes, int32_t label) {
-    const Row<Id> row = csr.row(nodes[label]);
-    int32_t picked[kBlock + 16];
-    for (int64_t first = 0; first < row.size(); first += kBlock) {
-      const Id* block = row.begin + first;
-      const auto count = static_cast<int32_t>(std::min<int64_t>(kBlock, row.size() - first));
-      const int32_t num_picked = members_.pick(block, count, picked);
-      for (int32_t pick = 0; pick < num_picked; ++pick) {
-        const Id neighbour = block[picked[pick]];
-        const int32_t other = members_.find(neighbour);
-        if (other < 0) continue;
-        add(label, other, row.position + first + picked[pick]);
-        if (mirrors_[static_cast<size_t>(other)]) add_mirror(csr, neighbour, nodes[label], other, label);
+  // Pick the entries that may be members from many lists, then look at all of the picks: two long loops that the
+  // machine can predict, instead of two short ones a list.
+  void scan(const Csr<Id>& csr, const Id* nodes, int32_t first, int32_t count) {
+    rows_.resize(static_cast<size_t>(count - first) + 1);
+    size_t num_rows = 0;
+    for (int32_t label = first; label < count; ++label) {
+      rows_[num_rows] = {csr.row(nodes[label]), label};
+      num_rows += !is_hub_[static_cast<size_t>(label)];
+    }
+    rows_.resize(num_rows);
+    for (size_t ahead = 0; ahead < std::min(kAhead, rows_.size()); ++ahead) ask_for(rows_[ahead].row);
+    picks_.resize(static_cast<size_t>(kBatch + kPickPadding));
+    int64_t num_picks = 0;
+    for (size_t item = 0; item < rows_.size(); ++item) {
+      if (item + kAhead < rows_.size()) ask_for(rows_[item + kAhead].row);
+      const Row<Id>& row = rows_[item].row;
+      for (int64_t start = 0; start < row.size(); start += kBatch) {
+        const int64_t size = std::min(kBatch, row.size() - start);
+        if (num_picks + size > kBatch || start > 0) {
+          take(csr, nodes, num_picks);
+          num_picks = 0;
+        }
+        const int64_t num_new =
+            members_.pick(row.begin + start, size, static_cast<int32_t>(item), picks_.data() + num_picks);
+        for (int64_t pick = num_picks; start > 0 && pick < num_picks + num_new; ++pick) {
+          picks_[static_cast<size_t>(pick)].entry += static_cast<int32_t>(start);
+        }
+        num_picks += num_new;
       }
     }
+    take(csr, nodes, num_picks);
+  }
+
+  // Keep the picks that are members, so an id that is no node of the graph goes no further than here.
+  void take(const Csr<Id>& csr, const Id* nodes, int64_t num_picks) {
+    reserve_more(2 * static_cast<size_t>(num_picks));
+    if (is_paired_) return take_paired(num_picks);
+    for (int64_t pick = 0; pick < num_picks; ++pick) {
+      const auto [item, entry] = picks_[static_cast<size_t>(pick)];
+      const ScannedRow& scanned = rows_[static_cast<size_t>(item)];
+      const Id neighbour = scanned.row.begin[entry];
+      const int32_t other = members_.find(neighbour);
+      if (other < 0) continue;
+      put(scanned.label, other, scanned.row.position + entry);
+      if (mirrors_[static_cast<size_t>(other)]) put_mirror(csr, neighbour, nodes[scanned.label], other, scanned.label);
+    }
+  }
+
+  // An edge between two scanned nodes is met from both ends and kept from the later one; without a branch again.
+  void take_paired(int64_t num_picks) {
+    LocalEdge* const edges = edges_.data();
+    size_t num_edges = num_edges_;
+    for (int64_t pick = 0; pick < num_picks; ++pick) {
+      const auto [item, entry] = picks_[static_cast<size_t>(pick)];
+      const ScannedRow& scanned = rows_[static_cast<size_t>(item)];
+      const int32_t other = members_.find(scanned.row.begin[entry]);
+      edges[num_edges] = {scanned.label, other};
+      const bool once = (other <= scanned.label) | (mirrors_[static_cast<size_t>(std::max(other, 0))] != 0);
+      num_edges += (other >= 0) & once;
+    }
+    num_edges_ = num_edges;
   }
 
   // Edges between two hubs, and between a hub and a node that was known before.
@@ -163,33 +202,56 @@ class Inducer {
     return size == 1 && *base == neighbour ? row.position + (base - row.begin) : -1;
   }
 
-  void add(int32_t row, int32_t column, int64_t position) {
-    edges_.push_back({row, column});
-    if (want_positions_) positions_.push_back(position);
+  void reserve_more(size_t count) {
+    if (edges_.size() < num_edges_ + count) edges_.resize(2 * (num_edges_ + count));
+    if (want_positions_ && positions_.size() < edges_.size()) positions_.resize(edges_.size());
   }
 
-  // Add an edge that is known from its other end; only its position still has to be looked up.
-  void add_mirror(const Csr<Id>& csr, Id node, Id neighbour, int32_t row, int32_t column) {
-    int64_t position = -1;
-    if (want_positions_) {
-      position = position_of(csr, node, neighbour);
-      if (position < 0) throw CorruptGraph("an undirected graph holds an edge in one direction only");
-    }
-    add(row, column, position);
+  void add(int32_t row, int32_t column, int64_t position) {
+    reserve_more(1);
+    put(row, column, position);
   }
+
+  // Add an edge for which room was made.
+  void put(int32_t row, int32_t column, int64_t position) {
+    edges_[num_edges_] = {row, column};
+    if (want_positions_) positions_[num_edges_] = position;
+    ++num_edges_;
+  }
+
+  void add_mirror(const Csr<Id>& csr, Id node, Id neighbour, int32_t row, int32_t column) {
+    reserve_more(1);
+    put_mirror(csr, node, neighbour, row, column);
+  }
+
+  // Put the other direction of an edge; only its position still has to be looked up.
+  void put_mirror(const Csr<Id>& csr, Id node, Id neighbour, int32_t row, int32_t column) {
+    if (is_paired_) return;
+    const int64_t position = position_of(csr, node, neighbour);
+    if (position < 0) throw CorruptGraph("an undirected graph holds an edge in one direction only");
+    put(row, column, position);
+  }
+
+  struct ScannedRow {
+    Row<Id> row;
+    int32_t label;
+  };
+  std::vector<ScannedRow> rows_;
+  std::vector<Pick> picks_;
 
   struct ByDegree {
     int64_t degree;
     int32_t label;
   };
 
-  bool want_positions_ = false;
+  bool want_positions_ = false, is_paired_ = false;
   Members<Id> members_;
   std::vector<uint8_t> is_hub_, mirrors_;  // mirrors_: its edges are found from their other end
   std::vector<ByDegree> by_degree_;
   std::vector<int32_t> hubs_;
-  std::vector<LocalEdge> edges_;
-  std::vector<int64_t> positions_;
+  std::vector<LocalEdge> edges_;    // the first num_edges_ count
+  std::vector<int64_t> positions_;  // likewise
+  size_t num_edges_ = 0;
 };
 
 }  // namespace shadow

@@ -119,29 +119,39 @@ class ScopeBuilder {
   void induce(const Csr<Id>& csr, const Ranking<Id>& ranking, int64_t considered, bool positions) {
     if (considered > kMaxLabel) throw std::length_error("a scope has more than 2^31 nodes; set a cap on nodes");
     const int32_t num_known = count();
-    for (size_t label = nodes_.size(); label < static_cast<size_t>(considered); ++label) {
-      nodes_.push_back(ranking.all[label].node);
+    nodes_.resize(static_cast<size_t>(considered));
+    for (auto label = static_cast<size_t>(num_known); label < nodes_.size(); ++label) {
+      nodes_[label] = ranking.all[label].node;
     }
     inducer_.find_edges(csr, nodes_.data(), count(), positions, num_known);
-    if (static_cast<int64_t>(inducer_.edges().size()) > kMaxLabel) {
-      throw std::length_error("a scope has more than 2^31 edges; set a cap on nodes");
+    if (static_cast<int64_t>(inducer_.num_edges()) > kMaxLabel / 2) {
+      throw std::length_error("a scope has more than 2^30 edges; set a cap on nodes");
     }
     group_by_row(positions);
   }
 
   // The edges found, row by row: those of row r are columns_[row_begin_[r], row_begin_[r + 1]).
   void group_by_row(bool positions) {
-    const auto& edges = inducer_.edges();
+    const LocalEdge* const edges = inducer_.edges();
+    const size_t num_edges = inducer_.num_edges();
+    const bool is_paired = inducer_.is_paired();
     row_begin_.assign(nodes_.size() + 1, 0);
-    for (const LocalEdge& edge : edges) ++row_begin_[static_cast<size_t>(edge.row) + 1];
+    for (size_t edge = 0; edge < num_edges; ++edge) {
+      ++row_begin_[static_cast<size_t>(edges[edge].row) + 1];
+      if (is_paired && edges[edge].row != edges[edge].column) ++row_begin_[static_cast<size_t>(edges[edge].column) + 1];
+    }
     for (size_t row = 0; row < nodes_.size(); ++row) row_begin_[row + 1] += row_begin_[row];
     fill_.assign(row_begin_.begin(), row_begin_.end() - 1);
-    columns_.resize(edges.size());
-    column_pos_.resize(positions ? edges.size() : 0);
-    for (size_t edge = 0; edge < edges.size(); ++edge) {
-      const auto entry = static_cast<size_t>(fill_[static_cast<size_t>(edges[edge].row)]++);
-      columns_[entry] = edges[edge].column;
+    columns_.resize(static_cast<size_t>(row_begin_.back()));
+    column_pos_.resize(positions ? columns_.size() : 0);
+    for (size_t edge = 0; edge < num_edges; ++edge) {
+      const auto [row, column] = edges[edge];
+      const auto entry = static_cast<size_t>(fill_[static_cast<size_t>(row)]++);
+      columns_[entry] = column;
       if (positions) column_pos_[entry] = inducer_.positions()[edge];
+      if (is_paired && row != column) {
+        columns_[static_cast<size_t>(fill_[static_cast<size_t>(column)]++)] = row;
+      }
     }
   }
 
@@ -152,26 +162,30 @@ class ScopeBuilder {
     for (int32_t entry = row_begin_[static_cast<size_t>(label)]; entry < last; ++entry) visit(columns[entry], entry);
   }
 
-  // Distances from the nearest target, against message direction, through accepted nodes only (all if null); -1 for
-  // nodes that are not reached.
+  // Distances from the nearest target, against message direction, through accepted nodes only (all if null); negative
+  // for nodes that are not reached. Whether a neighbour is new is a coin toss, so there is no branch on it.
   void measure_hops(int32_t num_targets, const uint8_t* accepted) {
     hop_.assign(nodes_.size(), -1);
-    queue_.clear();
+    for (size_t label = 0; accepted != nullptr && label < nodes_.size(); ++label) {
+      if (!accepted[label]) hop_[label] = -2;
+    }
+    queue_.resize(nodes_.size() + 1);
+    size_t tail = 0;
     for (int32_t target = 0; target < num_targets; ++target) {
       hop_[static_cast<size_t>(target)] = 0;
-      queue_.push_back(target);
+      queue_[tail++] = target;
     }
-    for (size_t head = 0; head < queue_.size(); ++head) {
-      const int32_t label = queue_[head];
-      const int32_t next_hop = hop_[static_cast<size_t>(label)] + 1;
-      for_neighbours(label, [&](int32_t other, int32_t) {
-        const auto at = static_cast<size_t>(other);
-        if (hop_[at] >= 0 || (accepted != nullptr && !accepted[at])) return;
-        hop_[at] = next_hop;
-        queue_.push_back(other);
+    for (size_t head = 0; head < tail; ++head) {
+      const int32_t next_hop = hop_[static_cast<size_t>(queue_[head])] + 1;
+      for_neighbours(queue_[head], [&](int32_t other, int32_t) {
+        int32_t& hop = hop_[static_cast<size_t>(other)];
+        const bool is_new = hop == -1;
+        hop = is_new ? next_hop : hop;
+        queue_[tail] = other;
+        tail += is_new;
       });
     }
-    num_reached_ = static_cast<int64_t>(queue_.size());
+    num_reached_ = static_cast<int64_t>(tail);
   }
 
   // Accept nodes one by one, always the best-ranked neighbour of those accepted; labels are ranks. Return whether
@@ -213,6 +227,11 @@ class ScopeBuilder {
       out.hop[first + node] = hop_[label];
       out.score[first + node] = ranking.all[label].score;
     }
+    if (symmetric && count == nodes_.size()) {
+      begin_from_row_sizes();
+    } else {
+      begin_from_column_sizes();
+    }
     sort_by_column(positions);
     // The columns of a symmetric scope are its rows.
     if (!symmetric || positions) sort_by_row(positions);
@@ -241,8 +260,17 @@ class ScopeBuilder {
     }
   }
 
-  // Walk the rows in their new order and drop each entry into its column: every column comes out ascending.
-  void sort_by_column(bool positions) {
+  // begin_: where each column begins. Where all edges stay and come in pairs, columns are as long as rows.
+  void begin_from_row_sizes() {
+    begin_.resize(order_.size() + 1);
+    begin_[0] = 0;
+    for (size_t place = 0; place < order_.size(); ++place) {
+      const auto label = static_cast<size_t>(order_[place]);
+      begin_[place + 1] = begin_[place] + row_begin_[label + 1] - row_begin_[label];
+    }
+  }
+
+  void begin_from_column_sizes() {
     begin_.assign(order_.size() + 1, 0);
     for (const int32_t label : order_) {
       for_neighbours(label, [&](int32_t other, int32_t) {
@@ -251,6 +279,10 @@ class ScopeBuilder {
       });
     }
     for (size_t column = 0; column < order_.size(); ++column) begin_[column + 1] += begin_[column];
+  }
+
+  // Walk the rows in their new order and drop each entry into its column: every column comes out ascending.
+  void sort_by_column(bool positions) {
     fill_.assign(begin_.begin(), begin_.end() - 1);
     sorted_.resize(static_cast<size_t>(begin_.back()));
     sorted_pos_.resize(positions ? sorted_.size() : 0);

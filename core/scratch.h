@@ -100,34 +100,59 @@ class NodeIndex {
 };
 
 // The nodes of a scope: built once, then asked for every neighbour of every member. Almost all answers are "not there",
-// so a table of at least 64 bytes a node, small enough for the first-level cache, answers first.
+// so a small table, at least 64 entries a node, answers first: the mark at the place of a member is its label + 1, or
+// kShared where that does not fit or two members have the same place.
 template <class Id>
 class Members {
  public:
   void assign(const Id* nodes, int32_t count) {
-    index_.clear();
-    index_.reserve_more(static_cast<size_t>(count));
+    nodes_ = nodes;
     int log_marks = 6;
     while (log_marks < 31 && (int64_t{1} << log_marks) < 64 * static_cast<int64_t>(count)) ++log_marks;
     shift_ = 32 - log_marks;
     marks_.assign((size_t{1} << log_marks) + kMarkPadding, 0);
+    shared_.clear();
     for (int32_t label = 0; label < count; ++label) {
-      marks_[mark_of(nodes[label], shift_)] = 1;
-      index_.add(nodes[label]);
+      uint16_t& mark = marks_[mark_of(nodes[label], shift_)];
+      const bool alone = mark == 0 && label < kShared - 1;
+      if (!alone && mark != kShared && mark != 0) share(mark - 1);
+      if (!alone) share(label);
+      mark = alone ? static_cast<uint16_t>(label + 1) : kShared;
     }
   }
 
-  // Write the positions of those among ids[0, count) that may be members to `picked`; return their number.
-  int32_t pick(const Id* ids, int32_t count, int32_t* picked) const {
-    return shadow::pick(ids, count, marks_.data(), shift_, picked);
+  // Write a Pick for each of ids[0, count) that may be a member; return their number.
+  int64_t pick(const Id* ids, int64_t count, int32_t list, Pick* picks) const {
+    return shadow::pick(ids, count, marks_.data(), shift_, list, picks);
   }
 
   // The label of `node`, or -1.
-  int32_t find(Id node) const { return index_.find(node); }
+  int32_t find(Id node) const {
+    const uint16_t mark = marks_[mark_of(node, shift_)];
+    if (mark == kShared) return find_shared(node);
+    const int32_t label = mark == 0 ? 0 : mark - 1;
+    return (mark != 0) & (nodes_[label] == node) ? label : -1;
+  }
 
  private:
-  NodeIndex<Id> index_;
-  std::vector<uint8_t> marks_;
+  static constexpr uint16_t kShared = 0xffff;
+
+  void share(int32_t label) {
+    shared_.reserve_more(1);
+    const auto number = static_cast<size_t>(shared_.add(nodes_[label]));
+    if (number >= shared_label_.size()) shared_label_.resize(2 * (number + 1));
+    shared_label_[number] = label;
+  }
+
+  int32_t find_shared(Id node) const {
+    const int32_t number = shared_.find(node);
+    return number < 0 ? -1 : shared_label_[static_cast<size_t>(number)];
+  }
+
+  const Id* nodes_ = nullptr;
+  std::vector<uint16_t> marks_;
+  NodeIndex<Id> shared_;
+  std::vector<int32_t> shared_label_;
   int shift_ = 26;
 };
 

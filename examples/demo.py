@@ -90,7 +90,7 @@ def time_loading(graph: Graph, extractor: PprExtractor) -> None:
 
 
 def draw(graph: Graph, path: Path) -> None:
-    """Draw the scope of one node of middling degree, which is the most telling kind."""
+    """Draw the scope of one node of middling degree, neither leaf nor hub."""
     degree = np.diff(graph.indptr)
     target = int(np.flatnonzero(degree == 8)[0])
     scope = PprExtractor(topk=60)(graph, [target])[0]

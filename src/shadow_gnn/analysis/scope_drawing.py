@@ -55,9 +55,19 @@ def draw_scope(scope: Subgraphs, path: str | Path, *, title: str = "", labels: l
     if title:
         axes.set_title(title, fontsize=11, color=_TEXT_COLOUR)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.06), ncols=8, frameon=False, fontsize=8, handletextpad=0.2)
+    write_file(Path(path), _small_png(canvas))
+
+
+def _small_png(canvas: Any) -> bytes:
+    """Render with a palette: thin see-through lines make a picture three times as large in full colour."""
+    from PIL import Image
+
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    image = Image.frombytes("RGBA", (width, height), bytes(canvas.buffer_rgba())).convert("RGB")
     buffer = io.BytesIO()
-    canvas.print_png(buffer)
-    write_file(Path(path), buffer.getvalue())
+    image.quantize(256, Image.Quantize.MAXCOVERAGE).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def ring_layout(scope: Subgraphs) -> Floats:
