@@ -105,54 +105,73 @@ class Inducer {
       num_rows += !is_hub_[static_cast<size_t>(label)];
     }
     rows_.resize(num_rows);
+    if constexpr (sizeof(Id) == sizeof(int32_t)) {
+      if (is_paired_ && Members<Id>::fits_full(count)) {
+        pick_all(
+            full_picks_,
+            [&](const ScannedRow& scanned, size_t, int64_t start, int64_t size, FullPick* picks) {
+              return members_.pick_full(scanned.row.begin + start, size, scanned.label, picks);
+            },
+            [&](int64_t num_picks) { take_full(num_picks); });
+        return;
+      }
+    }
+    pick_all(
+        picks_,
+        [&](const ScannedRow& scanned, size_t item, int64_t start, int64_t size, Pick* picks) {
+          const int64_t count_new = members_.pick(scanned.row.begin + start, size, static_cast<int32_t>(item), picks);
+          for (int64_t pick = 0; start > 0 && pick < count_new; ++pick) picks[pick].entry += start;
+          return count_new;
+        },
+        [&](int64_t num_picks) { take(csr, nodes, num_picks); });
+  }
+
+  // Fill `picks` from all lists by `pick_some`, and call `take_all` whenever there may be no room for more.
+  template <class AnyPick, class PickSome, class TakeAll>
+  void pick_all(std::vector<AnyPick>& picks, PickSome&& pick_some, TakeAll&& take_all) {
     for (size_t ahead = 0; ahead < std::min(kAhead, rows_.size()); ++ahead) ask_for(rows_[ahead].row);
-    picks_.resize(static_cast<size_t>(kBatch + kPickPadding));
+    picks.resize(static_cast<size_t>(kBatch + kPickPadding));
     int64_t num_picks = 0;
     for (size_t item = 0; item < rows_.size(); ++item) {
       if (item + kAhead < rows_.size()) ask_for(rows_[item + kAhead].row);
-      const Row<Id>& row = rows_[item].row;
-      for (int64_t start = 0; start < row.size(); start += kBatch) {
-        const int64_t size = std::min(kBatch, row.size() - start);
-        if (num_picks + size > kBatch || start > 0) {
-          take(csr, nodes, num_picks);
+      for (int64_t start = 0; start < rows_[item].row.size(); start += kBatch) {
+        const int64_t size = std::min(kBatch, rows_[item].row.size() - start);
+        if (num_picks + size > kBatch) {
+          take_all(num_picks);
           num_picks = 0;
         }
-        const int64_t num_new =
-            members_.pick(row.begin + start, size, static_cast<int32_t>(item), picks_.data() + num_picks);
-        for (int64_t pick = num_picks; start > 0 && pick < num_picks + num_new; ++pick) {
-          picks_[static_cast<size_t>(pick)].entry += static_cast<int32_t>(start);
-        }
-        num_picks += num_new;
+        num_picks += pick_some(rows_[item], item, start, size, picks.data() + num_picks);
       }
     }
-    take(csr, nodes, num_picks);
+    take_all(num_picks);
   }
 
   // Keep the picks that are members, so an id that is no node of the graph goes no further than here.
   void take(const Csr<Id>& csr, const Id* nodes, int64_t num_picks) {
     reserve_more(2 * static_cast<size_t>(num_picks));
-    if (is_paired_) return take_paired(num_picks);
     for (int64_t pick = 0; pick < num_picks; ++pick) {
       const auto [item, entry] = picks_[static_cast<size_t>(pick)];
       const ScannedRow& scanned = rows_[static_cast<size_t>(item)];
       const Id neighbour = scanned.row.begin[entry];
       const int32_t other = members_.find(neighbour);
-      if (other < 0) continue;
+      const bool mirrored = other >= 0 && mirrors_[static_cast<size_t>(other)];
+      if (other < 0 || (is_paired_ && other > scanned.label && !mirrored)) continue;
       put(scanned.label, other, scanned.row.position + entry);
-      if (mirrors_[static_cast<size_t>(other)]) put_mirror(csr, neighbour, nodes[scanned.label], other, scanned.label);
+      if (mirrored) put_mirror(csr, neighbour, nodes[scanned.label], other, scanned.label);
     }
   }
 
-  // An edge between two scanned nodes is met from both ends and kept from the later one; without a branch again.
-  void take_paired(int64_t num_picks) {
+  // The same where edges are kept once for both directions, without a branch again. An edge between two scanned nodes
+  // is met from both ends and kept from the later one.
+  void take_full(int64_t num_picks) {
+    reserve_more(static_cast<size_t>(num_picks) + 1);
     LocalEdge* const edges = edges_.data();
     size_t num_edges = num_edges_;
     for (int64_t pick = 0; pick < num_picks; ++pick) {
-      const auto [item, entry] = picks_[static_cast<size_t>(pick)];
-      const ScannedRow& scanned = rows_[static_cast<size_t>(item)];
-      const int32_t other = members_.find(scanned.row.begin[entry]);
-      edges[num_edges] = {scanned.label, other};
-      const bool once = (other <= scanned.label) | (mirrors_[static_cast<size_t>(std::max(other, 0))] != 0);
+      const FullPick& full = full_picks_[static_cast<size_t>(pick)];
+      const int32_t label = full.list, other = members_.find(full);
+      edges[num_edges] = {label, other};
+      const bool once = (other <= label) | (mirrors_[static_cast<size_t>(std::max(other, 0))] != 0);
       num_edges += (other >= 0) & once;
     }
     num_edges_ = num_edges;
@@ -238,6 +257,7 @@ class Inducer {
   };
   std::vector<ScannedRow> rows_;
   std::vector<Pick> picks_;
+  std::vector<FullPick> full_picks_;
 
   struct ByDegree {
     int64_t degree;

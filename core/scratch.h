@@ -126,6 +126,18 @@ class Members {
     return shadow::pick(ids, count, marks_.data(), shift_, list, picks);
   }
 
+  // Likewise a FullPick, where fits_full() and ids have 32 bits.
+  int64_t pick_full(const int32_t* ids, int64_t count, int32_t list, FullPick* picks) const {
+    return shadow::pick_full(ids, count, marks_.data(), shift_, static_cast<uint16_t>(list), picks);
+  }
+  static bool fits_full(int32_t count) { return sizeof(Id) == sizeof(int32_t) && count < kShared; }
+
+  // The label of a FullPick, or -1.
+  int32_t find(const FullPick& pick) const {
+    if (pick.mark == kShared) return find_shared(pick.id);
+    return nodes_[pick.mark - 1] == pick.id ? pick.mark - 1 : -1;
+  }
+
   // The label of `node`, or -1.
   int32_t find(Id node) const {
     const uint16_t mark = marks_[mark_of(node, shift_)];
