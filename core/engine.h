@@ -230,38 +230,53 @@ void copy_part(const std::vector<T>& from, size_t first, int64_t count, Unset<T>
   if (count > 0) std::memcpy(to.data() + at, from.data() + first, static_cast<size_t>(count) * sizeof(T));
 }
 
-// Join the workers' arenas in the order of the targets.
+// Copy one scope from its arena to its place in the whole.
+inline void copy_scope(const Arena& arena, const Place& place, int64_t node, int64_t edge, bool positions,
+                       Scopes& scopes) {
+  copy_part(arena.node_id, place.first_node, place.num_nodes, scopes.node_id, node);
+  copy_part(arena.hop, place.first_node, place.num_nodes, scopes.hop, node);
+  copy_part(arena.score, place.first_node, place.num_nodes, scopes.score, node);
+  copy_part(arena.indices, place.first_edge, place.num_edges, scopes.indices, edge);
+  if (positions) copy_part(arena.edge_pos, place.first_edge, place.num_edges, scopes.edge_pos, edge);
+  for (int64_t local = 0; local < place.num_nodes; ++local) {
+    scopes.indptr[static_cast<size_t>(node + local)] = edge;
+    edge += arena.row_size[place.first_node + static_cast<size_t>(local)];
+  }
+}
+
+// Join the workers' arenas in the order of the targets, on as many threads as filled them.
 inline Scopes join(const std::vector<Arena*>& arenas, const std::vector<Place>& places, bool positions) {
   Scopes scopes;
-  int64_t num_nodes = 0, num_edges = 0;
+  std::vector<int64_t> edge_ptr{0};
   scopes.ptr.push_back(0);
   for (const Place& place : places) {
-    num_nodes += place.num_nodes;
-    num_edges += place.num_edges;
-    scopes.ptr.push_back(num_nodes);
+    scopes.ptr.push_back(scopes.ptr.back() + place.num_nodes);
+    edge_ptr.push_back(edge_ptr.back() + place.num_edges);
     scopes.nodes_touched.push_back(place.nodes_touched);
     scopes.edges_touched.push_back(place.edges_touched);
   }
-  scopes.node_id.resize(static_cast<size_t>(num_nodes));
-  scopes.hop.resize(static_cast<size_t>(num_nodes));
-  scopes.score.resize(static_cast<size_t>(num_nodes));
-  scopes.indptr.resize(static_cast<size_t>(num_nodes) + 1);
-  scopes.indices.resize(static_cast<size_t>(num_edges));
-  scopes.edge_pos.resize(positions ? static_cast<size_t>(num_edges) : 0);
-  int64_t node = 0, edge = 0;
-  for (const Place& place : places) {
-    const Arena& arena = *arenas[static_cast<size_t>(place.worker)];
-    copy_part(arena.node_id, place.first_node, place.num_nodes, scopes.node_id, node);
-    copy_part(arena.hop, place.first_node, place.num_nodes, scopes.hop, node);
-    copy_part(arena.score, place.first_node, place.num_nodes, scopes.score, node);
-    copy_part(arena.indices, place.first_edge, place.num_edges, scopes.indices, edge);
-    if (positions) copy_part(arena.edge_pos, place.first_edge, place.num_edges, scopes.edge_pos, edge);
-    for (int64_t local = 0; local < place.num_nodes; ++local, ++node) {
-      scopes.indptr[static_cast<size_t>(node)] = edge;
-      edge += arena.row_size[place.first_node + static_cast<size_t>(local)];
-    }
-  }
-  scopes.indptr.back() = edge;
+  const auto num_nodes = static_cast<size_t>(scopes.ptr.back()), num_edges = static_cast<size_t>(edge_ptr.back());
+  scopes.node_id.resize(num_nodes);
+  scopes.hop.resize(num_nodes);
+  scopes.score.resize(num_nodes);
+  scopes.indptr.resize(num_nodes + 1);
+  scopes.indptr.back() = edge_ptr.back();
+  scopes.indices.resize(num_edges);
+  scopes.edge_pos.resize(positions ? num_edges : 0);
+  // A thread costs about as much as copying this many entries.
+  constexpr size_t kEntriesPerThread = size_t{1} << 18;
+  const auto num_threads = std::min(arenas.size(), 1 + num_edges / kEntriesPerThread);
+  constexpr int64_t kChunk = 64;
+  const auto count = static_cast<int64_t>(places.size());
+  parallel_for((count + kChunk - 1) / kChunk, static_cast<int>(num_threads),
+               [&](int, int64_t chunk) {
+                 for (int64_t item = chunk * kChunk; item < std::min(count, (chunk + 1) * kChunk); ++item) {
+                   const Place& place = places[static_cast<size_t>(item)];
+                   copy_scope(*arenas[static_cast<size_t>(place.worker)], place, scopes.ptr[static_cast<size_t>(item)],
+                              edge_ptr[static_cast<size_t>(item)], positions, scopes);
+                 }
+               },
+               [] {});
   return scopes;
 }
 

@@ -8,6 +8,7 @@ from hypothesis import settings
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.
 settings.register_profile("shared", deadline=None, max_examples=50)
+settings.register_profile("long", deadline=None, max_examples=2000)
 settings.load_profile("shared")
 
 # `make sanitize` puts a core with sanitizers in the place of the installed one, before anything imports it.

@@ -43,14 +43,17 @@ def some_graphs() -> dict[str, Graph]:
 
 
 @st.composite
-def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Graph:
-    """Any small graph: directed or not, weighted or not."""
+def graphs(draw: st.DrawFn, max_nodes: int = 12, distinct_weights: bool = False) -> Graph:
+    """Any small graph: directed or not, weighted or not, or with weights that make ties of scores rare."""
     num_nodes = draw(st.integers(1, max_nodes))
     pairs = [(a, b) for a in range(num_nodes) for b in range(num_nodes) if a < b]
     directed = draw(st.booleans())
     if directed:
         pairs += [(b, a) for a, b in pairs]
     edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    weighted = draw(st.booleans())
-    weights = {edge: draw(st.sampled_from([0.25, 1.0, 3.0])) for edge in edges} if weighted else None
+    weights = None
+    if distinct_weights:
+        weights = {edge: 1 + number * 0.618 % 1 for number, edge in enumerate(edges)}
+    elif draw(st.booleans()):
+        weights = {edge: draw(st.sampled_from([0.25, 1.0, 3.0])) for edge in edges}
     return graph_of(num_nodes, edges, directed=directed, weights=weights, wide=draw(st.booleans()))

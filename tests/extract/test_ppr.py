@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shadow_gnn.extract import PprExtractor, StochasticPprExtractor
@@ -18,12 +18,6 @@ GRAPHS = some_graphs()
 FINE = {"tolerance": 1e-12}
 
 
-def assert_best_by(exact: np.ndarray, chosen: list[int], expected: list[int]) -> None:
-    """Chosen and expected may differ only where exact scores tie."""
-    assert len(chosen) == len(expected)
-    np.testing.assert_allclose(sorted(exact[chosen]), sorted(exact[expected]), rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize("name", GRAPHS.keys())
 def test_plain_rule_scores_equal_a_dense_solve(name: str) -> None:
     graph = GRAPHS[name]
@@ -33,21 +27,24 @@ def test_plain_rule_scores_equal_a_dense_solve(name: str) -> None:
         np.testing.assert_allclose(scope.score, exact[scope.node_id], rtol=1e-5, atol=1e-8)
 
 
-@given(graph=graphs(), teleport=st.sampled_from([0.05, 0.2609, 0.85]), topk=st.integers(1, 12), data=st.data())
+@given(
+    graph=graphs(distinct_weights=True),
+    teleport=st.sampled_from([0.05, 0.2609, 0.85]),
+    topk=st.integers(1, 12),
+    data=st.data(),
+)
 def test_scope_is_the_best_ranked_that_is_connected(
     graph: Graph, teleport: float, topk: int, data: st.DataObject
 ) -> None:
     node = st.integers(0, graph.num_nodes - 1)
     targets = data.draw(st.lists(node, min_size=1, max_size=2))
-    scope = PprExtractor(topk=topk, teleport=teleport, tolerance=1e-13)(graph, [targets])
     exact = dense_ppr(graph, targets, teleport)
-    # Ranks from our own scores, so that ties are broken alike; the scores themselves are checked against the solve.
-    everything = PprExtractor(topk=graph.num_nodes, teleport=teleport, tolerance=1e-13)(graph, [targets])
-    np.testing.assert_allclose(everything.score, exact[everything.node_id], rtol=1e-5, atol=1e-8)
-    ranked = sorted(range(graph.num_nodes), key=lambda v: (-round(float(exact[v]), 9), v))
-    ranked = [v for v in ranked if exact[v] > 0]
-    expected = grow(graph, targets, ranked, max(topk, len(set(targets))))
-    assert_best_by(exact, scope.node_id.tolist(), expected)
+    ranked = [int(v) for v in np.argsort(-exact, kind="stable") if exact[v] > 0]
+    # Where two scores are the same to rounding, either order is right and the scopes may differ.
+    assume((np.diff(exact[ranked]) < -1e-9).all())
+    scope = PprExtractor(topk=topk, teleport=teleport, tolerance=1e-13)(graph, [targets])
+    np.testing.assert_allclose(scope.score, exact[scope.node_id], rtol=1e-5, atol=1e-8)
+    assert set(scope.node_id.tolist()) == set(grow(graph, targets, ranked, max(topk, len(set(targets)))))
 
 
 def test_a_node_without_a_path_gives_way_to_the_next_in_rank() -> None:
