@@ -76,7 +76,7 @@ def compare(name: str, graph: Graph, count: int, report: Report) -> None:
             "ranking": lambda: RANKING(graph, targets),
             "whole": lambda: WHOLE(graph, targets),
         },
-        rounds=5,
+        rounds=11,
     )
     each = {key: value / len(targets) for key, value in seconds.items()}
     single = latencies(lambda one: our_part(graph, scopes[int(one[0])]), np.arange(len(scopes)), 5)

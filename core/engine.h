@@ -22,7 +22,6 @@
 #include "ppr.h"
 #include "rng.h"
 #include "scope.h"
-#include "scratch.h"
 
 namespace shadow {
 
@@ -81,7 +80,6 @@ struct Worker {
   Khop<Id> khop;
   Ranking<Id> ranking;
   ScopeBuilder<Id> builder;
-  NodeIndex<Id> offered;
   std::vector<Id> targets;
   int64_t nodes_touched = 0, edges_touched = 0;
 
@@ -140,22 +138,17 @@ struct Worker {
     return static_cast<Id>(node);
   }
 
-  // The targets, then the nodes on offer in the order given, each once.
+  // The targets, then the nodes on offer in the order given. A target on offer is there already; any other node must be
+  // offered once.
   void rank_given(const Csr<Id>& csr, const GivenOptions& options, int64_t item) {
     rank_targets();
-    offered.clear();
-    const size_t most = targets.size() + static_cast<size_t>(options.ptr[item + 1] - options.ptr[item]);
-    offered.reserve_more(most);
-    ranking.all.reserve(most);
-    for (const Id target : targets) offered.add(target);
     for (int64_t offer = options.ptr[item]; offer < options.ptr[item + 1]; ++offer) {
       const Id node = take_node(csr, options.node_id[offer], "node_id");
-      const size_t before = offered.size();
-      const int32_t known = offered.add(node);
-      if (offered.size() > before) {
+      const auto known = std::find(targets.begin(), targets.end(), node);
+      if (known == targets.end()) {
         ranking.all.push_back({static_cast<double>(offer), options.score[offer], node});
-      } else if (static_cast<size_t>(known) < targets.size()) {
-        ranking.all[static_cast<size_t>(known)].score = options.score[offer];
+      } else {
+        ranking.all[static_cast<size_t>(known - targets.begin())].score = options.score[offer];
       }
     }
     ranking.fix_front();  // They came in order.

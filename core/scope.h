@@ -227,12 +227,11 @@ class ScopeBuilder {
       out.hop[first + node] = hop_[label];
       out.score[first + node] = ranking.all[label].score;
     }
-    if (symmetric && count == nodes_.size()) {
-      begin_from_row_sizes();
+    if (symmetric && !positions && count == nodes_.size()) {
+      sort_all_by_column();
     } else {
-      begin_from_column_sizes();
+      sort_by_column(positions);
     }
-    sort_by_column(positions);
     // The columns of a symmetric scope are its rows.
     if (!symmetric || positions) sort_by_row(positions);
     for (size_t row = 0; row < count; ++row) out.row_size[first + row] = begin_[row + 1] - begin_[row];
@@ -260,17 +259,27 @@ class ScopeBuilder {
     }
   }
 
-  // begin_: where each column begins. Where all edges stay and come in pairs, columns are as long as rows.
-  void begin_from_row_sizes() {
+  // Walk the rows in their new order and drop each entry into its column: every column comes out ascending. Here all
+  // edges stay and come in pairs, so columns are as long as rows.
+  void sort_all_by_column() {
     begin_.resize(order_.size() + 1);
     begin_[0] = 0;
     for (size_t place = 0; place < order_.size(); ++place) {
       const auto label = static_cast<size_t>(order_[place]);
       begin_[place + 1] = begin_[place] + row_begin_[label + 1] - row_begin_[label];
     }
+    fill_.assign(begin_.begin(), begin_.end() - 1);
+    sorted_.resize(columns_.size());
+    for (size_t row = 0; row < order_.size(); ++row) {
+      for_neighbours(order_[row], [&](int32_t other, int32_t) {
+        const auto column = static_cast<size_t>(place_[static_cast<size_t>(other)]);
+        sorted_[static_cast<size_t>(fill_[column]++)] = static_cast<int32_t>(row);
+      });
+    }
   }
 
-  void begin_from_column_sizes() {
+  // The same in general: entries of nodes that were left out are skipped.
+  void sort_by_column(bool positions) {
     begin_.assign(order_.size() + 1, 0);
     for (const int32_t label : order_) {
       for_neighbours(label, [&](int32_t other, int32_t) {
@@ -279,10 +288,6 @@ class ScopeBuilder {
       });
     }
     for (size_t column = 0; column < order_.size(); ++column) begin_[column + 1] += begin_[column];
-  }
-
-  // Walk the rows in their new order and drop each entry into its column: every column comes out ascending.
-  void sort_by_column(bool positions) {
     fill_.assign(begin_.begin(), begin_.end() - 1);
     sorted_.resize(static_cast<size_t>(begin_.back()));
     sorted_pos_.resize(positions ? sorted_.size() : 0);

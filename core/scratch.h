@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "csr.h"
@@ -149,8 +150,13 @@ class Members {
  private:
   static constexpr uint16_t kShared = 0xffff;
 
+  // Nodes that are the same have the same place, so this is where they meet.
   void share(int32_t label) {
     shared_.reserve_more(1);
+    if (shared_.find(nodes_[label]) >= 0) {
+      throw std::invalid_argument("node_id must not repeat within a scope, got " + std::to_string(nodes_[label]) +
+                                  " twice");
+    }
     const auto number = static_cast<size_t>(shared_.add(nodes_[label]));
     if (number >= shared_label_.size()) shared_label_.resize(2 * (number + 1));
     shared_label_[number] = label;

@@ -17,13 +17,12 @@ from tests.extract.reference import check_scope, grow
 def test_given_nodes_are_taken_in_order_as_far_as_they_are_connected(graph: Graph, data: st.DataObject) -> None:
     node = st.integers(0, graph.num_nodes - 1)
     targets = data.draw(st.lists(node, min_size=1, max_size=2))
-    offers = data.draw(st.lists(node, max_size=15))
+    offers = data.draw(st.lists(node, max_size=15, unique=True))
     limit = data.draw(st.integers(1, 15))
     ptr = np.array([0, len(offers)])
     scope = induce(graph, [targets], ptr, np.array(offers, dtype=np.int64), max_nodes=limit, edge_pos=True)
     check_scope(graph, scope)
-    ranked = list(dict.fromkeys(offers))
-    assert set(scope.node_id.tolist()) == set(grow(graph, targets, ranked, max(limit, len(set(targets)))))
+    assert set(scope.node_id.tolist()) == set(grow(graph, targets, offers, max(limit, len(set(targets)))))
 
 
 def test_inducing_the_nodes_of_a_ppr_scope_gives_it_back() -> None:
@@ -45,6 +44,7 @@ def test_inducing_the_nodes_of_a_ppr_scope_gives_it_back() -> None:
         ([1, 1], [1], "ptr must ascend from 0"),
         ([0, 1], [6], "node_id must be node ids from 0 to 5, got 6"),
         ([0, 1], [-1], "node_id must be node ids from 0 to 5, got -1"),
+        ([0, 3], [1, 2, 1], "node_id must not repeat within a scope, got 1 twice"),
     ],
 )
 def test_bad_offers_are_named(ptr: list[int], node_id: list[int], message: str) -> None:

@@ -17,7 +17,7 @@ from shadow_gnn.errors import ShadowError
 
 app = typer.Typer(
     name="shadow",
-    help="Deep graph learning on shallow scopes: import a graph, extract subgraphs, train, predict.",
+    help="Deep graph learning on shallow scopes: import a graph, look at it, extract subgraphs.",
     epilog="\b\nStart with:\n  shadow data import edges.csv my-graph\n  shadow data info my-graph",
     no_args_is_help=True,
     add_completion=False,
@@ -52,7 +52,7 @@ def _common(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Deep graph learning on shallow scopes: import a graph, extract subgraphs, train, predict."""
+    """Deep graph learning on shallow scopes: import a graph, look at it, extract subgraphs."""
 
 
 def main() -> NoReturn:
