@@ -110,11 +110,13 @@ class Members {
     nodes_ = nodes;
     int log_marks = 6;
     while (log_marks < 31 && (int64_t{1} << log_marks) < 64 * static_cast<int64_t>(count)) ++log_marks;
+    wipe((size_t{1} << log_marks) + kMarkPadding);
     shift_ = 32 - log_marks;
-    marks_.assign((size_t{1} << log_marks) + kMarkPadding, 0);
-    shared_.clear();
+    used_.resize(static_cast<size_t>(count));
     for (int32_t label = 0; label < count; ++label) {
-      uint16_t& mark = marks_[mark_of(nodes[label], shift_)];
+      const uint32_t place = mark_of(nodes[label], shift_);
+      used_[static_cast<size_t>(label)] = place;
+      uint16_t& mark = marks_[place];
       const bool alone = mark == 0 && label < kShared - 1;
       if (!alone && mark != kShared && mark != 0) share(mark - 1);
       if (!alone) share(label);
@@ -150,6 +152,16 @@ class Members {
  private:
   static constexpr uint16_t kShared = 0xffff;
 
+  // Set all marks to 0: one by one where the table keeps its size.
+  void wipe(size_t size) {
+    shared_.clear();
+    if (marks_.size() != size) {
+      marks_.assign(size, 0);
+    } else {
+      for (const uint32_t place : used_) marks_[place] = 0;
+    }
+  }
+
   // Nodes that are the same have the same place, so this is where they meet.
   void share(int32_t label) {
     shared_.reserve_more(1);
@@ -169,6 +181,7 @@ class Members {
 
   const Id* nodes_ = nullptr;
   std::vector<uint16_t> marks_;
+  std::vector<uint32_t> used_;  // places of all members
   NodeIndex<Id> shared_;
   std::vector<int32_t> shared_label_;
   int shift_ = 26;

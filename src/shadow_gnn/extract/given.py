@@ -27,8 +27,8 @@ def induce(
 ) -> Subgraphs:
     """Make one scope per target from node_id[ptr[b]:ptr[b + 1]], best first.
 
-    The target always comes along, on offer or not; no other node may be offered twice. A node with no path to it inside the scope gives way to the next. Without `score`
-    every node has score 1.
+    The target always comes along, on offer or not; no other node may be offered twice. A node with no path to a target
+    inside the scope gives way to the next. Without `score` every node has score 1.
     """
     groups = check_targets(graph, targets, "induce")
     offers = np.ascontiguousarray(node_id, dtype=np.int64)
