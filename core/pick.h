@@ -20,7 +20,7 @@ struct Pick {
 };
 
 constexpr uint32_t kMarkFactor = 0x9e3779b1u;
-constexpr size_t kMarkPadding = 4;   // bytes behind the marks that may be read
+constexpr size_t kMarkPadding = 4;   // marks behind the last that may be read
 constexpr int64_t kPickPadding = 8;  // picks behind the last that may be written
 
 inline uint32_t mark_of(int64_t id, int shift) { return (static_cast<uint32_t>(id) * kMarkFactor) >> shift; }
