@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from power_law import power_law_graph
 
+from shadow_gnn.allocator import keep_freed_memory
 from shadow_gnn.graph import DenseFeatures, Graph
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,7 +70,8 @@ class Report:
 
 
 def options(description: str) -> argparse.Namespace:
-    """Read the options that every script takes."""
+    """Read the options that every script takes; from here on freed memory is kept, for us and for every peer."""
+    keep_freed_memory()
     parser = argparse.ArgumentParser(description=description)
     default = os.environ.get("SHADOW_DATA", "../shared/data")
     parser.add_argument("--data", type=Path, default=Path(default), help="folder of .npz graphs (or SHADOW_DATA)")

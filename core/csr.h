@@ -49,7 +49,7 @@ struct Csr {
     return {indices + first, indices + last, first};
   }
 
-  bool has(Id id) const { return static_cast<uint64_t>(id) < static_cast<uint64_t>(num_nodes); }
+  bool has(int64_t id) const { return static_cast<uint64_t>(id) < static_cast<uint64_t>(num_nodes); }
 
   void prefetch_degree(Id node) const {
     if (has(node)) prefetch(indptr + node);

@@ -131,26 +131,29 @@ struct Worker {
   }
 
   static Id take_node(const Csr<Id>& csr, int64_t node, const char* name) {
-    if (node < 0 || node >= csr.num_nodes) {
-      throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " +
-                                  std::to_string(csr.num_nodes - 1) + ", got " + std::to_string(node));
-    }
+    if (!csr.has(node)) throw_bad_argument(name, node, csr.num_nodes);
     return static_cast<Id>(node);
+  }
+
+  [[noreturn]] static void throw_bad_argument(const char* name, int64_t node, int64_t num_nodes) {
+    throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " + std::to_string(num_nodes - 1) +
+                                ", got " + std::to_string(node));
   }
 
   // The targets, then the nodes on offer in the order given. A target on offer is there already; any other node must be
   // offered once.
   void rank_given(const Csr<Id>& csr, const GivenOptions& options, int64_t item) {
     rank_targets();
-    for (int64_t offer = options.ptr[item]; offer < options.ptr[item + 1]; ++offer) {
+    const int64_t first = options.ptr[item], last = options.ptr[item + 1];
+    size_t count = targets.size();
+    ranking.all.resize(count + static_cast<size_t>(last - first));
+    for (int64_t offer = first; offer < last; ++offer) {
       const Id node = take_node(csr, options.node_id[offer], "node_id");
       const auto known = std::find(targets.begin(), targets.end(), node);
-      if (known == targets.end()) {
-        ranking.all.push_back({static_cast<double>(offer), options.score[offer], node});
-      } else {
-        ranking.all[static_cast<size_t>(known - targets.begin())].score = options.score[offer];
-      }
+      const size_t at = known == targets.end() ? count++ : static_cast<size_t>(known - targets.begin());
+      ranking.all[at] = {static_cast<double>(offer), options.score[offer], node};
     }
+    ranking.all.resize(count);
     ranking.fix_front();  // They came in order.
     nodes_touched = static_cast<int64_t>(ranking.all.size());
   }
@@ -186,12 +189,12 @@ struct Worker {
   }
 };
 
-// The worker of the calling thread survives between calls; its memory is bounded by its containers' own limits.
+// Where one thread works: its scratch and the scopes it has finished in this call.
 template <class Id>
-std::unique_ptr<Worker<Id>>& local_worker() {
-  static thread_local std::unique_ptr<Worker<Id>> worker;
-  return worker;
-}
+struct Desk {
+  Worker<Id> worker;
+  Arena arena;
+};
 
 struct Place {
   int worker;
@@ -201,20 +204,15 @@ struct Place {
 
 template <class Id>
 Place extract_one(const Csr<Id>& csr, const int64_t* targets, int64_t width, int64_t item, const Request& request,
-                  int worker_index, Arena& arena) {
-  std::unique_ptr<Worker<Id>>& worker = local_worker<Id>();
-  if (worker == nullptr) worker = std::make_unique<Worker<Id>>();
-  Place place{worker_index, arena.node_id.size(), arena.indices.size(), 0, 0, 0, 0};
-  try {
-    guarded([&] { worker->extract(csr, targets + item * width, width, item, request, arena); });
-  } catch (...) {
-    worker.reset();  // What it held may be half-made.
-    throw;
-  }
+                  int index, Desk<Id>& desk) {
+  Worker<Id>& worker = desk.worker;
+  const Arena& arena = desk.arena;
+  Place place{index, arena.node_id.size(), arena.indices.size(), 0, 0, 0, 0};
+  guarded([&] { worker.extract(csr, targets + item * width, width, item, request, desk.arena); });
   place.num_nodes = static_cast<int64_t>(arena.node_id.size() - place.first_node);
   place.num_edges = static_cast<int64_t>(arena.indices.size() - place.first_edge);
-  place.nodes_touched = worker->nodes_touched;
-  place.edges_touched = worker->edges_touched;
+  place.nodes_touched = worker.nodes_touched;
+  place.edges_touched = worker.edges_touched;
   return place;
 }
 
@@ -238,7 +236,8 @@ inline void copy_scope(const Arena& arena, const Place& place, int64_t node, int
 }
 
 // Join the workers' arenas in the order of the targets, on as many threads as filled them.
-inline Scopes join(const std::vector<Arena*>& arenas, const std::vector<Place>& places, bool positions) {
+template <class Id>
+Scopes join(const std::vector<std::unique_ptr<Desk<Id>>>& desks, const std::vector<Place>& places, bool positions) {
   Scopes scopes;
   std::vector<int64_t> edge_ptr{0};
   scopes.ptr.push_back(0);
@@ -258,63 +257,73 @@ inline Scopes join(const std::vector<Arena*>& arenas, const std::vector<Place>& 
   scopes.edge_pos.resize(positions ? num_edges : 0);
   // A thread costs about as much as copying this many entries.
   constexpr size_t kEntriesPerThread = size_t{1} << 18;
-  const auto num_threads = std::min(arenas.size(), 1 + num_edges / kEntriesPerThread);
-  constexpr int64_t kChunk = 64;
-  const auto count = static_cast<int64_t>(places.size());
-  parallel_for((count + kChunk - 1) / kChunk, static_cast<int>(num_threads),
-               [&](int, int64_t chunk) {
-                 for (int64_t item = chunk * kChunk; item < std::min(count, (chunk + 1) * kChunk); ++item) {
-                   const Place& place = places[static_cast<size_t>(item)];
-                   copy_scope(*arenas[static_cast<size_t>(place.worker)], place, scopes.ptr[static_cast<size_t>(item)],
-                              edge_ptr[static_cast<size_t>(item)], positions, scopes);
-                 }
-               },
-               [] {});
+  const auto num_threads = std::min(desks.size(), 1 + num_edges / kEntriesPerThread);
+  parallel_for(
+      static_cast<int64_t>(places.size()), static_cast<int>(num_threads),
+      [&](int, int64_t item) {
+        const Place& place = places[static_cast<size_t>(item)];
+        copy_scope(desks[static_cast<size_t>(place.worker)]->arena, place, scopes.ptr[static_cast<size_t>(item)],
+                   edge_ptr[static_cast<size_t>(item)], positions, scopes);
+      },
+      [] {}, 64);
   return scopes;
 }
 
-// The arena of the calling thread survives between calls, so that its memory need not be asked for again.
-class KeptArena {
+// Desks of the calling thread survive between calls, so that their memory need not be asked for again; what is larger
+// than usual is given back. After an error they are not kept: what they hold may be half-made.
+template <class Id>
+class Desks {
  public:
-  KeptArena() { arena_.swap(kept()); }
-  ~KeptArena() {
-    if (arena_.indices.capacity() > kKeep) return;
-    arena_.clear();
-    arena_.swap(kept());
+  explicit Desks(int count) {
+    all_.swap(kept());  // A call from within this one, by a signal's handler, finds none and makes its own.
+    while (all_.size() < static_cast<size_t>(count)) all_.push_back(std::make_unique<Desk<Id>>());
   }
-  KeptArena(const KeptArena&) = delete;
-  KeptArena& operator=(const KeptArena&) = delete;
 
-  Arena& get() { return arena_; }
+  void keep() {
+    if (all_.size() > kMostKept) all_.resize(kMostKept);
+    for (auto& desk : all_) {
+      if (desk->arena.indices.capacity() > kMostEntries) desk->arena = Arena();
+      desk->arena.clear();
+    }
+    all_.swap(kept());
+  }
+
+  const std::vector<std::unique_ptr<Desk<Id>>>& all() const { return all_; }
 
  private:
-  static constexpr size_t kKeep = size_t{1} << 23;  // entries; more is given back
+  static constexpr size_t kMostKept = 16;
+  static constexpr size_t kMostEntries = size_t{1} << 23;
 
-  static Arena& kept() {
-    static thread_local Arena arena;
-    return arena;
+  static std::vector<std::unique_ptr<Desk<Id>>>& kept() {
+    static thread_local std::vector<std::unique_ptr<Desk<Id>>> desks;
+    return desks;
   }
 
-  Arena arena_;
+  std::vector<std::unique_ptr<Desk<Id>>> all_;
 };
+
+// Targets handed to a thread at a time: enough for the hand-over not to count, few enough to end together.
+inline int64_t chunk_size(int64_t num_groups, int num_threads) {
+  return std::clamp<int64_t>(num_groups / (8 * std::max(num_threads, 1)), 1, 16);
+}
 
 // Extract one scope for each of `num_groups` rows of `targets` ([num_groups, width]).
 template <class Id>
 Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request,
                const std::function<void()>& poll) {
-  KeptArena own;
-  std::vector<Arena> others(static_cast<size_t>(std::max(request.num_threads, 1)) - 1);
-  std::vector<Arena*> arenas{&own.get()};
-  for (Arena& arena : others) arenas.push_back(&arena);
+  Desks<Id> desks(std::max(request.num_threads, 1));
   std::vector<Place> places(static_cast<size_t>(num_groups));
+  const int64_t chunk = chunk_size(num_groups, request.num_threads);
   parallel_for(
       num_groups, request.num_threads,
       [&](int worker, int64_t group) {
         places[static_cast<size_t>(group)] =
-            extract_one(csr, targets, width, group, request, worker, *arenas[static_cast<size_t>(worker)]);
+            extract_one(csr, targets, width, group, request, worker, *desks.all()[static_cast<size_t>(worker)]);
       },
-      poll);
-  return join(arenas, places, request.scope.positions);
+      poll, chunk);
+  Scopes scopes = join(desks.all(), places, request.scope.positions);
+  desks.keep();
+  return scopes;
 }
 
 }  // namespace shadow

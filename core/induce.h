@@ -48,8 +48,9 @@ class Inducer {
   // A binary search step costs about as much as scanning this many entries of a list.
   static constexpr int64_t kScansPerStep = 12;
 
-  static constexpr size_t kAhead = 6;         // lists between asking for memory and reading it
-  static constexpr int64_t kBatch = 1 << 13;  // entries that are picked from before the picks are looked at
+  static constexpr int32_t kMostShort = 1 << 16;  // labels of ShortPicks
+  static constexpr size_t kAhead = 6;             // lists between asking for memory and reading it
+  static constexpr int64_t kBatch = 1 << 13;      // entries that are picked from before the picks are looked at
 
   // Lists are short and far apart, so the machine's own prefetching does not get going: ask for the first lines.
   static void ask_for(const Row<Id>& row) {
@@ -106,19 +107,22 @@ class Inducer {
     }
     rows_.resize(num_rows);
     if constexpr (sizeof(Id) == sizeof(int32_t)) {
-      if (is_paired_ && Members<Id>::fits_full(count)) {
+      if (is_paired_ && count <= kMostShort) {
+        short_list_.resize(static_cast<size_t>(kBatch + kPickPadding));
+        short_id_.resize(short_list_.size());
         pick_all(
-            full_picks_,
-            [&](const ScannedRow& scanned, size_t, int64_t start, int64_t size, FullPick* picks) {
-              return members_.pick_full(scanned.row.begin + start, size, scanned.label, picks);
+            [&](const ScannedRow& scanned, size_t, int64_t start, int64_t size, int64_t at) {
+              return members_.pick_short(scanned.row.begin + start, size, scanned.label,
+                                         {short_list_.data() + at, short_id_.data() + at});
             },
-            [&](int64_t num_picks) { take_full(num_picks); });
+            [&](int64_t num_picks) { take_short(num_picks); });
         return;
       }
     }
+    picks_.resize(static_cast<size_t>(kBatch + kPickPadding));
     pick_all(
-        picks_,
-        [&](const ScannedRow& scanned, size_t item, int64_t start, int64_t size, Pick* picks) {
+        [&](const ScannedRow& scanned, size_t item, int64_t start, int64_t size, int64_t at) {
+          Pick* const picks = picks_.data() + at;
           const int64_t count_new = members_.pick(scanned.row.begin + start, size, static_cast<int32_t>(item), picks);
           for (int64_t pick = 0; start > 0 && pick < count_new; ++pick) picks[pick].entry += start;
           return count_new;
@@ -126,11 +130,10 @@ class Inducer {
         [&](int64_t num_picks) { take(csr, nodes, num_picks); });
   }
 
-  // Fill `picks` from all lists by `pick_some`, and call `take_all` whenever there may be no room for more.
-  template <class AnyPick, class PickSome, class TakeAll>
-  void pick_all(std::vector<AnyPick>& picks, PickSome&& pick_some, TakeAll&& take_all) {
+  // Pick from all lists by `pick_some`, and call `take_all` whenever there may be more than kBatch picks next.
+  template <class PickSome, class TakeAll>
+  void pick_all(PickSome&& pick_some, TakeAll&& take_all) {
     for (size_t ahead = 0; ahead < std::min(kAhead, rows_.size()); ++ahead) ask_for(rows_[ahead].row);
-    picks.resize(static_cast<size_t>(kBatch + kPickPadding));
     int64_t num_picks = 0;
     for (size_t item = 0; item < rows_.size(); ++item) {
       if (item + kAhead < rows_.size()) ask_for(rows_[item + kAhead].row);
@@ -140,7 +143,7 @@ class Inducer {
           take_all(num_picks);
           num_picks = 0;
         }
-        num_picks += pick_some(rows_[item], item, start, size, picks.data() + num_picks);
+        num_picks += pick_some(rows_[item], item, start, size, num_picks);
       }
     }
     take_all(num_picks);
@@ -163,48 +166,58 @@ class Inducer {
 
   // The same where edges are kept once for both directions, without a branch again. An edge between two scanned nodes
   // is met from both ends and kept from the later one.
-  void take_full(int64_t num_picks) {
+  void take_short(int64_t num_picks) {
     reserve_more(static_cast<size_t>(num_picks) + 1);
     LocalEdge* const edges = edges_.data();
+    const uint8_t* const mirrors = mirrors_.data();
     size_t num_edges = num_edges_;
     for (int64_t pick = 0; pick < num_picks; ++pick) {
-      const FullPick& full = full_picks_[static_cast<size_t>(pick)];
-      const int32_t label = full.list, other = members_.find(full);
+      const int32_t label = short_list_[static_cast<size_t>(pick)];
+      const int32_t other = members_.find(short_id_[static_cast<size_t>(pick)]);
       edges[num_edges] = {label, other};
-      const bool once = (other <= label) | (mirrors_[static_cast<size_t>(std::max(other, 0))] != 0);
+      const bool once = (other <= label) | (mirrors[std::max(other, 0)] != 0);
       num_edges += (other >= 0) & once;
     }
     num_edges_ = num_edges;
   }
 
-  // Edges between two hubs, and between a hub and a node that was known before.
+  // Edges between two hubs, and between a hub and a node that was known before. Hubs stand in order of falling degree:
+  // the later of a pair has the shorter list.
   void search_among_hubs(const Csr<Id>& csr, const Id* nodes, int32_t num_known) {
+    keys_.clear();
+    for (int32_t label = 0; label < num_known; ++label) keys_.push_back({nodes[label], label});
     for (const int32_t hub : hubs_) {
-      for (int32_t label = 0; label < num_known; ++label) {
-        const int64_t position = position_of(csr, nodes[hub], nodes[label]);
-        if (position < 0) continue;
-        add(hub, label, position);
-        add_mirror(csr, nodes[label], nodes[hub], label, hub);
-      }
-    }
-    // Hubs stand in order of falling degree: the later of a pair has the shorter list.
-    for (size_t second = 0; second < hubs_.size(); ++second) {
-      for (size_t first = 0; first <= second; ++first) {
-        const Id longer = nodes[hubs_[first]], shorter = nodes[hubs_[second]];
-        const int64_t position = position_of(csr, shorter, longer);
-        if (position < 0) continue;
-        add(hubs_[second], hubs_[first], position);
-        if (first != second) add_mirror(csr, longer, shorter, hubs_[first], hubs_[second]);
-      }
+      keys_.push_back({nodes[hub], hub});
+      search_row(csr, nodes, hub);
     }
   }
 
   void search_hub_rows(const Csr<Id>& csr, const Id* nodes, int32_t count) {
-    for (const int32_t hub : hubs_) {
-      for (int32_t label = 0; label < count; ++label) {
-        const int64_t position = position_of(csr, nodes[hub], nodes[label]);
-        if (position >= 0) add(hub, label, position);
+    keys_.clear();
+    for (int32_t label = 0; label < count; ++label) keys_.push_back({nodes[label], label});
+    for (const int32_t hub : hubs_) search_row(csr, nodes, hub);
+  }
+
+  // Add an edge from each of the keys that is in the list of `hub`. All searches go on side by side, a halving at a
+  // time, so that their waits for memory overlap; without a branch, as which half it is, is a coin toss.
+  void search_row(const Csr<Id>& csr, const Id* nodes, int32_t hub) {
+    const Row<Id> row = csr.row(nodes[hub]);
+    if (row.size() == 0) return;
+    base_.assign(keys_.size(), row.begin);
+    int64_t size = row.size();
+    for (; size > 1; size -= size / 2) {
+      const int64_t half = size / 2;
+      for (size_t key = 0; key < keys_.size(); ++key) {
+        const Id* const base = base_[key];
+        base_[key] = base[half - 1] < keys_[key].node ? base + half : base;
       }
+    }
+    reserve_more(2 * keys_.size());
+    for (size_t key = 0; key < keys_.size(); ++key) {
+      const auto [node, label] = keys_[key];
+      if (*base_[key] != node) continue;
+      put(hub, label, row.position + (base_[key] - row.begin));
+      if (csr.symmetric && label != hub) put_mirror(csr, node, nodes[hub], label, hub);
     }
   }
 
@@ -226,21 +239,11 @@ class Inducer {
     if (want_positions_ && positions_.size() < edges_.size()) positions_.resize(edges_.size());
   }
 
-  void add(int32_t row, int32_t column, int64_t position) {
-    reserve_more(1);
-    put(row, column, position);
-  }
-
   // Add an edge for which room was made.
   void put(int32_t row, int32_t column, int64_t position) {
     edges_[num_edges_] = {row, column};
     if (want_positions_) positions_[num_edges_] = position;
     ++num_edges_;
-  }
-
-  void add_mirror(const Csr<Id>& csr, Id node, Id neighbour, int32_t row, int32_t column) {
-    reserve_more(1);
-    put_mirror(csr, node, neighbour, row, column);
   }
 
   // Put the other direction of an edge; only its position still has to be looked up.
@@ -257,10 +260,15 @@ class Inducer {
   };
   std::vector<ScannedRow> rows_;
   std::vector<Pick> picks_;
-  std::vector<FullPick> full_picks_;
+  std::vector<uint16_t> short_list_;
+  std::vector<int32_t> short_id_;
 
   struct ByDegree {
     int64_t degree;
+    int32_t label;
+  };
+  struct Key {
+    Id node;
     int32_t label;
   };
 
@@ -269,6 +277,8 @@ class Inducer {
   std::vector<uint8_t> is_hub_, mirrors_;  // mirrors_: its edges are found from their other end
   std::vector<ByDegree> by_degree_;
   std::vector<int32_t> hubs_;
+  std::vector<Key> keys_;
+  std::vector<const Id*> base_;     // by key: where its search stands
   std::vector<LocalEdge> edges_;    // the first num_edges_ count
   std::vector<int64_t> positions_;  // likewise
   size_t num_edges_ = 0;

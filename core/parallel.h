@@ -14,10 +14,10 @@
 namespace shadow {
 
 // Call work(worker, item) once for every item in [0, count); worker is in [0, num_threads) and worker 0 is the calling
-// thread, which also calls poll() now and then: an exception from poll ends the work. Which worker takes an item is a
-// matter of chance; results must not depend on it.
+// thread, which also calls poll() now and then: an exception from poll ends the work. Items go to a worker `chunk` at a
+// time. Which worker takes an item is a matter of chance; results must not depend on it.
 template <class Work, class Poll>
-void parallel_for(int64_t count, int num_threads, Work&& work, Poll&& poll) {
+void parallel_for(int64_t count, int num_threads, Work&& work, Poll&& poll, int64_t chunk = 1) {
   std::atomic<int64_t> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
@@ -33,15 +33,20 @@ void parallel_for(int64_t count, int num_threads, Work&& work, Poll&& poll) {
     }
   };
   const auto run = [&](int worker) {
+    int64_t item = 0, last = 0;
     while (!stop.load(std::memory_order_relaxed)) {
-      const int64_t item = next.fetch_add(1, std::memory_order_relaxed);
-      if (item >= count) return;
+      if (item == last) {
+        item = next.fetch_add(chunk, std::memory_order_relaxed);
+        last = std::min(item + chunk, count);
+        if (item >= count) return;
+      }
       try {
         if (worker == 0) poll();
         work(worker, item);
       } catch (...) {
         fail(item);
       }
+      ++item;
     }
   };
 

@@ -132,26 +132,36 @@ class ScopeBuilder {
 
   // The edges found, row by row: those of row r are columns_[row_begin_[r], row_begin_[r + 1]).
   void group_by_row(bool positions) {
+    if (inducer_.is_paired()) {
+      group_by_row<true, false>();
+    } else if (positions) {
+      group_by_row<false, true>();
+    } else {
+      group_by_row<false, false>();
+    }
+  }
+
+  template <bool paired, bool positions>
+  void group_by_row() {
     const LocalEdge* const edges = inducer_.edges();
     const size_t num_edges = inducer_.num_edges();
-    const bool is_paired = inducer_.is_paired();
     row_begin_.assign(nodes_.size() + 1, 0);
+    int32_t* const sizes = row_begin_.data() + 1;
     for (size_t edge = 0; edge < num_edges; ++edge) {
-      ++row_begin_[static_cast<size_t>(edges[edge].row) + 1];
-      if (is_paired && edges[edge].row != edges[edge].column) ++row_begin_[static_cast<size_t>(edges[edge].column) + 1];
+      ++sizes[edges[edge].row];
+      if (paired) sizes[edges[edge].column] += edges[edge].row != edges[edge].column;
     }
     for (size_t row = 0; row < nodes_.size(); ++row) row_begin_[row + 1] += row_begin_[row];
     fill_.assign(row_begin_.begin(), row_begin_.end() - 1);
     columns_.resize(static_cast<size_t>(row_begin_.back()));
     column_pos_.resize(positions ? columns_.size() : 0);
+    int32_t *const fill = fill_.data(), *const columns = columns_.data();
     for (size_t edge = 0; edge < num_edges; ++edge) {
       const auto [row, column] = edges[edge];
-      const auto entry = static_cast<size_t>(fill_[static_cast<size_t>(row)]++);
-      columns_[entry] = column;
-      if (positions) column_pos_[entry] = inducer_.positions()[edge];
-      if (is_paired && row != column) {
-        columns_[static_cast<size_t>(fill_[static_cast<size_t>(column)]++)] = row;
-      }
+      const int32_t entry = fill[row]++;
+      columns[entry] = column;
+      if (positions) column_pos_[static_cast<size_t>(entry)] = inducer_.positions()[edge];
+      if (paired && row != column) columns[fill[column]++] = row;
     }
   }
 
@@ -170,18 +180,18 @@ class ScopeBuilder {
       if (!accepted[label]) hop_[label] = -2;
     }
     queue_.resize(nodes_.size() + 1);
+    int32_t *const hops = hop_.data(), *const queue = queue_.data();
     size_t tail = 0;
     for (int32_t target = 0; target < num_targets; ++target) {
-      hop_[static_cast<size_t>(target)] = 0;
-      queue_[tail++] = target;
+      hops[target] = 0;
+      queue[tail++] = target;
     }
     for (size_t head = 0; head < tail; ++head) {
-      const int32_t next_hop = hop_[static_cast<size_t>(queue_[head])] + 1;
-      for_neighbours(queue_[head], [&](int32_t other, int32_t) {
-        int32_t& hop = hop_[static_cast<size_t>(other)];
-        const bool is_new = hop == -1;
-        hop = is_new ? next_hop : hop;
-        queue_[tail] = other;
+      const int32_t next_hop = hops[queue[head]] + 1;
+      for_neighbours(queue[head], [&](int32_t other, int32_t) {
+        const bool is_new = hops[other] == -1;
+        hops[other] = is_new ? next_hop : hops[other];
+        queue[tail] = other;
         tail += is_new;
       });
     }
@@ -270,11 +280,11 @@ class ScopeBuilder {
     }
     fill_.assign(begin_.begin(), begin_.end() - 1);
     sorted_.resize(columns_.size());
+    int32_t *const fill = fill_.data(), *const sorted = sorted_.data();
+    const int32_t* const place = place_.data();
     for (size_t row = 0; row < order_.size(); ++row) {
-      for_neighbours(order_[row], [&](int32_t other, int32_t) {
-        const auto column = static_cast<size_t>(place_[static_cast<size_t>(other)]);
-        sorted_[static_cast<size_t>(fill_[column]++)] = static_cast<int32_t>(row);
-      });
+      for_neighbours(order_[row],
+                     [&](int32_t other, int32_t) { sorted[fill[place[other]]++] = static_cast<int32_t>(row); });
     }
   }
 

@@ -101,21 +101,20 @@ class NodeIndex {
 };
 
 // The nodes of a scope: built once, then asked for every neighbour of every member. Almost all answers are "not there",
-// so a small table, at least 64 entries a node, answers first: the mark at the place of a member is its label + 1, or
-// kShared where that does not fit or two members have the same place.
+// so a filter of at least 256 bits a node answers first. What it lets through is looked up among at least 32 marks a
+// node: the mark at the place of a member is its label + 1, or kShared where that does not fit or two members have the
+// same place.
 template <class Id>
 class Members {
  public:
   void assign(const Id* nodes, int32_t count) {
     nodes_ = nodes;
-    int log_marks = 6;
-    while (log_marks < 31 && (int64_t{1} << log_marks) < 64 * static_cast<int64_t>(count)) ++log_marks;
-    wipe((size_t{1} << log_marks) + kMarkPadding);
-    shift_ = 32 - log_marks;
+    wipe(log_size(32, count), log_size(256, count));
     used_.resize(static_cast<size_t>(count));
     for (int32_t label = 0; label < count; ++label) {
-      const uint32_t place = mark_of(nodes[label], shift_);
-      used_[static_cast<size_t>(label)] = place;
+      const uint32_t bit = place_of(nodes[label], log_filter_), place = place_of(nodes[label], log_marks_);
+      used_[static_cast<size_t>(label)] = bit;
+      filter_[bit >> 5] |= uint32_t{1} << (bit & 31);
       uint16_t& mark = marks_[place];
       const bool alone = mark == 0 && label < kShared - 1;
       if (!alone && mark != kShared && mark != 0) share(mark - 1);
@@ -126,24 +125,17 @@ class Members {
 
   // Write a Pick for each of ids[0, count) that may be a member; return their number.
   int64_t pick(const Id* ids, int64_t count, int32_t list, Pick* picks) const {
-    return shadow::pick(ids, count, marks_.data(), shift_, list, picks);
+    return shadow::pick(ids, count, FilterView{filter_.data(), log_filter_}, list, picks);
   }
 
-  // Likewise a FullPick, where fits_full() and ids have 32 bits.
-  int64_t pick_full(const int32_t* ids, int64_t count, int32_t list, FullPick* picks) const {
-    return shadow::pick_full(ids, count, marks_.data(), shift_, static_cast<uint16_t>(list), picks);
-  }
-  static bool fits_full(int32_t count) { return sizeof(Id) == sizeof(int32_t) && count < kShared; }
-
-  // The label of a FullPick, or -1.
-  int32_t find(const FullPick& pick) const {
-    if (pick.mark == kShared) return find_shared(pick.id);
-    return nodes_[pick.mark - 1] == pick.id ? pick.mark - 1 : -1;
+  // Likewise ShortPicks, where ids have 32 bits and `list` 16.
+  int64_t pick_short(const int32_t* ids, int64_t count, int32_t list, ShortPicks picks) const {
+    return shadow::pick_short(ids, count, FilterView{filter_.data(), log_filter_}, static_cast<uint16_t>(list), picks);
   }
 
   // The label of `node`, or -1.
   int32_t find(Id node) const {
-    const uint16_t mark = marks_[mark_of(node, shift_)];
+    const uint16_t mark = marks_[place_of(node, log_marks_)];
     if (mark == kShared) return find_shared(node);
     const int32_t label = mark == 0 ? 0 : mark - 1;
     return (mark != 0) & (nodes_[label] == node) ? label : -1;
@@ -152,13 +144,26 @@ class Members {
  private:
   static constexpr uint16_t kShared = 0xffff;
 
-  // Set all marks to 0: one by one where the table keeps its size.
-  void wipe(size_t size) {
+  // Smallest power of two with `each` places a node, but at most 2^31 places.
+  static int log_size(int64_t each, int32_t count) {
+    int log = 6;
+    while (log < 31 && (int64_t{1} << log) < each * static_cast<int64_t>(count)) ++log;
+    return log;
+  }
+
+  // Empty both tables: one by one where they keep their size. The place of a mark is the upper part of that of a bit.
+  void wipe(int log_marks, int log_filter) {
     shared_.clear();
-    if (marks_.size() != size) {
-      marks_.assign(size, 0);
+    if (log_marks_ == log_marks && log_filter_ == log_filter) {
+      for (const uint32_t bit : used_) {
+        filter_[bit >> 5] = 0;
+        marks_[bit >> (log_filter - log_marks)] = 0;
+      }
     } else {
-      for (const uint32_t place : used_) marks_[place] = 0;
+      marks_.assign(size_t{1} << log_marks, 0);
+      filter_.assign((size_t{1} << log_filter) / 32, 0);
+      log_marks_ = log_marks;
+      log_filter_ = log_filter;
     }
   }
 
@@ -181,10 +186,11 @@ class Members {
 
   const Id* nodes_ = nullptr;
   std::vector<uint16_t> marks_;
-  std::vector<uint32_t> used_;  // places of all members
+  std::vector<uint32_t> filter_;
+  std::vector<uint32_t> used_;  // bits of all members
   NodeIndex<Id> shared_;
   std::vector<int32_t> shared_label_;
-  int shift_ = 26;
+  int log_marks_ = 0, log_filter_ = 0;
 };
 
 }  // namespace shadow
