@@ -109,10 +109,11 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "what", "mean µs", "p50", "p99", "max")
     report = Report("Induced subgraph and hop distances of a top-200 scope", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "CPU time per target, 1 thread, random targets; p50, p99, max: single-target calls, the best of 5, with the "
-        "highest degrees among the targets. Induction and hops: finished scopes made again from their nodes, 100 targets a call. All "
-        "that follows the ranking: the whole less an extraction that ranks alike but keeps the target alone; it also "
-        "selects the best 200 and replaces nodes with no path to the target. SciPy: BFS order without hop numbers."
+        "CPU time per target, 1 thread, random targets; p50, p99, max: single-target calls, the best of 5, with "
+        "the highest degrees among the targets. Induction and hops: finished scopes made again from their nodes, "
+        "100 targets a call. All that follows the ranking: the whole less an extraction that ranks alike but keeps "
+        "the target alone; it also selects the best 200 and replaces nodes with no path to the target. SciPy: BFS "
+        "order without hop numbers."
     )
     for name, graph in graphs(chosen).items():
         compare(name, graph, 100 if chosen.quick else 1000, report)
