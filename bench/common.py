@@ -141,18 +141,32 @@ def latencies(call: Callable[[np.ndarray], object], targets: np.ndarray, rounds:
 
 def busy_share(seconds: float = 1.0) -> float:
     """Return the share of all cores that other processes use, watched while this one sleeps."""
+    watch = OtherWork()
+    time.sleep(seconds)
+    return watch.share()
 
-    def read() -> tuple[int, int]:
-        values = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+
+class OtherWork:
+    """Watches what share of all cores other processes use from its making on; 0 where the system does not say."""
+
+    def __init__(self) -> None:
+        self._system = self._read()
+        self._own = time.process_time()
+
+    def share(self) -> float:
+        """Return the share so far: what the system was busy with, less what this process used."""
+        busy, total = (after - before for before, after in zip(self._system, self._read(), strict=True))
+        own = (time.process_time() - self._own) * os.sysconf("SC_CLK_TCK")
+        return max(0.0, busy - own) / max(1, total)
+
+    @staticmethod
+    def _read() -> tuple[int, int]:
+        """Return (busy, all) ticks of all cores since the machine began."""
+        try:
+            values = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        except OSError:
+            return 0, 0
         return sum(values) - values[3] - values[4], sum(values)
-
-    try:
-        before = read()
-        time.sleep(seconds)
-        after = read()
-    except OSError:
-        return 0.0
-    return (after[0] - before[0]) / max(1, after[1] - before[1])
 
 
 def load_line(busy: float) -> str:
