@@ -28,13 +28,27 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"errors", "files", "graph", "manifest"},
     "verify": {"errors", "files", "graph", "manifest", "store"},
     "ingest": {"errors", "files", "graph"},
+    "datasets": {"errors", "files", "graph", "ingest", "store"},
     "extract": {"_core", "errors", "files", "graph"},
     "prefetch": set(),
     "batch": {"extract", "graph"},
     "loader": {"batch", "extract", "graph", "prefetch"},
     "pyg": {"batch", "extract", "graph", "ingest"},
+    "nn": {"_core", "batch"},
     "analysis": {"errors", "extract", "files", "graph"},
-    "cli": {"allocator", "analysis", "batch", "errors", "extract", "files", "graph", "ingest", "loader", "store", "verify"},
+    "cli": {
+        "allocator",
+        "analysis",
+        "batch",
+        "errors",
+        "extract",
+        "files",
+        "graph",
+        "ingest",
+        "loader",
+        "store",
+        "verify",
+    },
     "__main__": {"cli"},
     "__init__": {"batch", "extract", "graph", "loader", "store"},
 }
@@ -44,7 +58,7 @@ EXCEPTIONS = {
     ("graph", "store"): "__reduce__ names open_graph, so that an opened graph pickles as its path",
 }
 
-CORE_USERS = {"extract"}
+CORE_USERS = {"extract", "nn"}
 HEAVY = {"torch", "torch_geometric", "numpy", "scipy", "pyarrow", "pandas", "matplotlib", "networkx"}
 UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 
@@ -107,7 +121,7 @@ def test_exceptions_are_still_needed():
     assert set(EXCEPTIONS) <= used
 
 
-def test_only_extract_uses_the_compiled_core():
+def test_only_extract_and_nn_use_the_compiled_core():
     users = {room_of(path) for path in FILES for other, _ in rooms_imported(path) if other == "_core"}
     assert users == CORE_USERS
 

@@ -40,6 +40,7 @@ def full_graph(sparse=False):
         edge_id=np.array([0, 0, 1, 1]),
         splits={"train": np.array([0, 3]), "valid": np.array([1]), "test": np.zeros(0, np.int64)},
         node_name=NodeNames(np.array([0, 1, 3, 3, 7]), np.frombuffer("aöbcde".encode(), np.uint8)),
+        class_name=NodeNames(np.array([0, 2, 5]), np.frombuffer(b"noyes", np.uint8)),
     )
 
 
@@ -62,6 +63,8 @@ def test_saved_graph_opens_equal_and_verifies(tmp_path, sparse):
     verify_graph(tmp_path / "g")
     assert back.node_name is not None
     assert [back.node_name[node] for node in range(4)] == ["a", "ö", "", "bcde"]
+    assert back.class_name is not None
+    assert [back.class_name[number] for number in range(2)] == ["no", "yes"]
     assert os.listdir(tmp_path) == ["g"]
 
 
@@ -298,6 +301,9 @@ def test_verify_names_a_stranger(folder):
         verify_graph(folder)
 
 
+ONE_NAME = NodeNames(np.array([0, 1]), np.frombuffer(b"a", np.uint8))
+
+
 def path_graph(**changes):
     """The path 0-1-2, with something wrong in it."""
     values = {"indptr": np.array([0, 1, 3, 4]), "indices": np.array([1, 0, 2, 1], np.int32)}
@@ -325,6 +331,8 @@ def path_graph(**changes):
         (path_graph(splits={"a": np.array([0, 0])}), "each node once"),
         (path_graph(splits={"a": np.array([3])}), "ids in 0..2, got 3"),
         (path_graph(node_name=NodeNames(np.array([0, 1, 2, 2]), np.array([0x61, 0xFF], np.uint8))), "not UTF-8"),
+        (path_graph(y=np.array([0, 1, -1]), class_name=ONE_NAME), "one of the 1 named classes, got 1 in row 1"),
+        (path_graph(y=np.zeros((3, 2), np.uint8), class_name=ONE_NAME), "at most 1 columns, the named classes, got 2"),
     ],
 )
 def test_verify_names_what_breaks_the_rules(tmp_path, graph, text):

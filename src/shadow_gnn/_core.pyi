@@ -64,3 +64,54 @@ def gather_float(matrix: NDArray[Any], rows: Int64, scale: Float32 | None) -> Fl
 def gather_raw(matrix: Bytes, rows: Int64) -> Bytes: ...
 def gather_ragged(bytes: Bytes, start: Int64, length: Int64) -> Bytes: ...
 def gather_csr(indptr: Int64, indices: Int32, data: Float32, width: int, rows: Int64) -> Float32: ...
+
+Numbers = NDArray[Any]
+"""float32, float64, or the bits of bfloat16 as uint16; weights and scores of bfloat16 values are float32."""
+
+class Edges:
+    def __init__(self, indptr: Int64, indices: Int64) -> None: ...
+    def senders(self) -> tuple[Int64, Int64, Int64]: ...
+    @property
+    def symmetric(self) -> bool: ...
+
+def sum_edges(
+    edges: Edges,
+    x: Numbers,
+    out: Numbers,
+    weight: Numbers | None,
+    self_weight: Numbers | None,
+    by_sender: bool,
+    num_threads: int,
+) -> None: ...
+def dot_edges(edges: Edges, left: Numbers, right: Numbers, out: Numbers, num_threads: int) -> None: ...
+def attend_edges(
+    edges: Edges,
+    value: Numbers,
+    from_score: Numbers,
+    to_score: Numbers,
+    weight: Numbers | None,
+    self_weight: Numbers | None,
+    slope: float,
+    part: Numbers,
+    out: Numbers,
+    num_threads: int,
+) -> None: ...
+def attend_edges_backward(
+    edges: Edges,
+    value: Numbers,
+    from_score: Numbers,
+    to_score: Numbers,
+    weight: Numbers | None,
+    self_weight: Numbers | None,
+    slope: float,
+    part: Numbers,
+    out_gradient: Numbers,
+    value_gradient: Numbers,
+    from_gradient: Numbers,
+    to_gradient: Numbers,
+    weight_gradient: Numbers | None,
+    self_gradient: Numbers | None,
+    num_threads: int,
+) -> None: ...
+def drop_numbers(x: Numbers, out: Numbers, share: float, seed: int, num_threads: int) -> None: ...
+def draw_kept_edges(edges: Edges, share: float, seed: int, keep: Float32) -> None: ...

@@ -98,7 +98,7 @@ Features = DenseFeatures | SparseFeatures
 
 @dataclass(frozen=True, eq=False)
 class NodeNames:
-    """The source's own id of each node as text, in one block of bytes that can be memory-mapped."""
+    """The source's own id of each node (or class) as text, in one block of bytes that can be memory-mapped."""
 
     ptr: Array
     """int64 [N + 1], where each name begins in `text`."""
@@ -146,6 +146,8 @@ class Graph:
     """Node ids by split name (train, valid, test), int64."""
     node_name: NodeNames | None = None
     """The source's own ids, where they were not 0..N-1."""
+    class_name: NodeNames | None = None
+    """The source's own name of each class, or None."""
     path: Path | None = None
     """The folder it was opened from, or None for a graph made in memory."""
     fingerprint_hint: str | None = None
@@ -249,7 +251,21 @@ def _check_shapes(graph: Graph) -> None:
     for name, rows in per_node:
         if rows is not None and rows != graph.num_nodes:
             raise ValueError(f"Graph: {name} must have one row per node ({graph.num_nodes}), got {rows}")
+    _check_class_names(graph)
     for name in ("edge_weight", "edge_attr", "edge_id"):
         array = getattr(graph, name)
         if array is not None and len(array) != len(indices):
             raise ValueError(f"Graph: {name} must have one row per CSR entry ({len(indices)}), got {len(array)}")
+
+
+def _check_class_names(graph: Graph) -> None:
+    if graph.class_name is None:
+        return
+    if graph.y is None or graph.y.dtype.kind == "f":
+        raise ValueError("Graph: class_name must go with labels that are classes, got none")
+    # Those of a folder are compared with its labels by verify.py: here that would read them all.
+    if graph.path is not None:
+        return
+    needed, given = graph.y.shape[1] if graph.y.ndim == 2 else 1 + int(graph.y.max(initial=-1)), len(graph.class_name)
+    if given < needed:
+        raise ValueError(f"Graph: class_name must have a name for each of {needed} classes, got {given}")

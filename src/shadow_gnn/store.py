@@ -43,7 +43,8 @@ def open_graph(folder: str | Path) -> Graph:
             edge_attr=arrays.get("edge_attr"),
             edge_id=arrays.get("edge_id"),
             splits={name[6:]: array for name, array in arrays.items() if name.startswith("split/")},
-            node_name=_names(arrays),
+            node_name=_names(arrays, "node_name"),
+            class_name=_names(arrays, "class_name"),
             path=Path(os.path.abspath(folder)),
             fingerprint_hint=manifest.fingerprint,
         )
@@ -85,8 +86,9 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
         arrays |= {"x_indptr": graph.x.indptr, "x_indices": graph.x.indices, "x_data": graph.x.data}
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
-    if graph.node_name is not None:
-        arrays |= {"node_name_ptr": graph.node_name.ptr, "node_name_text": graph.node_name.text}
+    for name, names in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+        if names is not None:
+            arrays |= {f"{name}_ptr": names.ptr, f"{name}_text": names.text}
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
     return {name: array for name, array in arrays.items() if array is not None}
 
@@ -139,10 +141,10 @@ def _features(arrays: dict[str, Array], num_columns: int | None) -> Features | N
     return SparseFeatures(arrays["x_indptr"], arrays["x_indices"], arrays["x_data"], num_columns)
 
 
-def _names(arrays: dict[str, Array]) -> NodeNames | None:
-    if "node_name_ptr" not in arrays and "node_name_text" not in arrays:
+def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
+    if f"{name}_ptr" not in arrays and f"{name}_text" not in arrays:
         return None
-    return NodeNames(arrays["node_name_ptr"], arrays["node_name_text"])
+    return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
 
 
 def _describe(graph: Graph, arrays: dict[str, Array], written: dict[str, Written]) -> bytes:

@@ -167,8 +167,11 @@ def _check_values(folder: Path, graph: Graph) -> None:
         _check_least(folder / "edge_id.npy", graph.edge_id, 0, "at least 0")
     if graph.y is not None:
         _check_labels(folder / "y.npy", graph.y)
-    if graph.node_name is not None:
-        _check_names(folder, graph.node_name)
+    for name, names in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+        if names is not None:
+            _check_names(folder, name, names)
+    if graph.y is not None and graph.class_name is not None:
+        _check_named(folder / "y.npy", graph.y, len(graph.class_name))
 
 
 def _blocks(array: Array) -> Iterator[tuple[int, Array]]:
@@ -206,14 +209,23 @@ def _check_labels(path: Path, y: Array) -> None:
         raise FolderError(f"{path}: must be int64 [N], float32 [N] or uint8 [N, C], got {y.dtype} {list(y.shape)}")
 
 
-def _check_names(folder: Path, names: NodeNames) -> None:
-    _check_ptr(folder / "node_name_ptr.npy", names.ptr)
+def _check_named(path: Path, y: Array, num_classes: int) -> None:
+    if y.ndim == 2 and y.shape[1] > num_classes:
+        raise FolderError(f"{path}: must have at most {num_classes} columns, the named classes, got {y.shape[1]}")
+    for start, block in _blocks(y):
+        if len(block) and block.max() >= num_classes:
+            row = start + int(np.argmax(block >= num_classes))
+            raise FolderError(f"{path}: must be one of the {num_classes} named classes, got {y[row]} in row {row}")
+
+
+def _check_names(folder: Path, name: str, names: NodeNames) -> None:
+    _check_ptr(folder / f"{name}_ptr.npy", names.ptr)
     for start in range(0, len(names), 1 << 16):
         stop = min(start + (1 << 16), len(names))
         try:
             bytes(names.text[names.ptr[start] : names.ptr[stop]]).decode()
         except UnicodeDecodeError as error:
-            raise FolderError(f"{folder / 'node_name_text.npy'}: is not UTF-8 near node {start}: {error}") from error
+            raise FolderError(f"{folder / f'{name}_text.npy'}: is not UTF-8 near row {start}: {error}") from error
 
 
 def _check_splits(folder: Path, graph: Graph) -> None:

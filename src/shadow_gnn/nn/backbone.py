@@ -1,0 +1,99 @@
+"""Backbone: the stack of layers over one batch.
+
+Not for: what comes before the first layer (encoding.py) or after the last (readout.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from shadow_gnn.batch import Batch, EdgeArray
+from shadow_gnn.nn.edge_list import EdgeList, edge_list
+from shadow_gnn.nn.layer import Layer, Preparation
+from shadow_gnn.nn.ops import Adjacency, drop_edges, normalised
+
+
+class Backbone(nn.Module):
+    """Layers that run one after the other on the same edges."""
+
+    def __init__(self, layers: Sequence[Layer], *, dropedge: float = 0.0, edge_weight: bool = False) -> None:
+        """Check and store.
+
+        dropedge: share of the edges left out in training, drawn once per batch for all layers. edge_weight: messages
+        count by the weights of their edges, which the batch must hold.
+        """
+        super().__init__()
+        if not layers:
+            raise ValueError("Backbone: layers must not be empty")
+        for above, below in itertools.pairwise(layers):
+            if above.out_dim != below.in_dim:
+                raise ValueError(f"Backbone: layers must fit together, got {above.out_dim} columns for {below.in_dim}")
+        if not 0 <= dropedge < 1:
+            raise ValueError(f"Backbone: dropedge must be from 0 to below 1, got {dropedge!r}")
+        self.in_dim = layers[0].in_dim
+        self.layer_dims = tuple(layer.out_dim for layer in layers)
+        self.dropedge = dropedge
+        self.edge_weight = edge_weight
+        self.trims = all(layer.trims for layer in layers)
+        self._preparations = tuple(layer.normalisation for layer in layers)
+        self._takes_attr = any(getattr(layer, "takes_attr", False) for layer in layers)
+        self.layers = nn.ModuleList(cast(Iterable[nn.Module], layers))
+
+    @property
+    def edges(self) -> tuple[EdgeArray, ...]:
+        """Edge arrays that a batch must hold."""
+        weight: tuple[EdgeArray, ...] = ("weight",) if self.edge_weight else ()
+        return (*weight, "attr") if self._takes_attr else weight
+
+    def row_counts(self, batch: Batch, *, trim: bool) -> list[int]:
+        """Return how many rows, from the first, the first layer reads and each layer returns. [L + 1]
+
+        trim: only what the targets need, in a batch whose rows are in hop order: their senders within L hops, then
+        within L - 1 hops, and in the end the targets alone.
+        """
+        num_layers = len(self.layers)
+        if not trim or not self.trims or batch.hop_ptr is None:
+            return [batch.num_nodes] * (num_layers + 1)
+        return [batch.num_within(num_layers - done) for done in range(num_layers + 1)]
+
+    def forward(self, x: Tensor, batch: Batch, row_counts: Sequence[int], *, keep_all: bool) -> list[Tensor]:
+        """Run all layers and return the output of each, or of the last alone, so that the others can be freed.
+
+        x has the first row_counts[0] rows. L or 1 of [row count, H]
+        """
+        adjacency = self._adjacency(x, batch)
+        prepared = {kind: self._prepared(kind, adjacency, batch) for kind in set(self._preparations)}
+        outputs: list[Tensor] = []
+        for layer, kind, num_rows in zip(self.layers, self._preparations, row_counts[1:], strict=True):
+            x = layer(x, prepared[kind], num_rows)
+            outputs = [*outputs, x] if keep_all else [x]
+        return outputs
+
+    def _adjacency(self, x: Tensor, batch: Batch) -> Adjacency:
+        """Return the edges of the whole scopes, of which dropped ones have the weight 0."""
+        weight = None
+        if self.edge_weight:
+            if batch.edge_weight is None:
+                raise ValueError("Backbone: batch must hold edge_weight, got none; its Loader needs edges=['weight']")
+            weight = batch.edge_weight
+        if x.dtype == torch.float64:  # Degrees and weights are then counted in float64 as well.
+            weight = x.new_ones(batch.num_edges) if weight is None else weight.double()
+        adjacency = Adjacency(batch.indptr, batch.indices, weight)
+        return drop_edges(adjacency, self.dropedge) if self.training and self.dropedge else adjacency
+
+    def _prepared(self, kind: Preparation, adjacency: Adjacency, batch: Batch) -> Adjacency | EdgeList:
+        if kind == "none":
+            return adjacency
+        if kind == "edge_list":
+            attr = batch.edge_attr if self._takes_attr else None
+            return edge_list(adjacency, weighted=self.edge_weight, attr=attr)
+        if kind == "attention":
+            dtype = torch.get_default_dtype() if adjacency.weight is None else adjacency.weight.dtype
+            ones = torch.ones(batch.num_nodes, dtype=dtype, device=adjacency.indices.device)
+            return adjacency.with_weight(adjacency.weight, ones)
+        return normalised(adjacency, kind)

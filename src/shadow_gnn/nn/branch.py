@@ -1,0 +1,81 @@
+"""Branch: encoding, backbone and readout for the batches of one extractor.
+
+Not for: joining several branches (ensemble.py).
+"""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from shadow_gnn.batch import Batch, EdgeArray, Order
+from shadow_gnn.nn.backbone import Backbone
+from shadow_gnn.nn.encoding import Encoding
+from shadow_gnn.nn.readout import Readout
+from shadow_gnn.nn.scaling import InputScaling
+
+SHORTEST = 1e-6
+"""Embeddings shorter than this are not stretched to length 1: it bounds the gradient of an all-zero one."""
+
+
+class Branch(nn.Module):
+    """A batch -> one embedding of length 1 per target."""
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        backbone: Backbone,
+        readout: Readout,
+        *,
+        trim: bool = True,
+        owns_backbone: bool = True,
+    ) -> None:
+        """Check and store.
+
+        trim: compute no more rows than a center readout needs, where the layers allow it. owns_backbone: False where
+        the backbone is that of another branch of the same model, so that they share the layers' weights.
+        """
+        super().__init__()
+        if encoding.out_dim != backbone.in_dim:
+            raise ValueError(
+                f"Branch: backbone must read the encoding's {encoding.out_dim} columns, got {backbone.in_dim}"
+            )
+        self.encoding = encoding
+        self.readout = readout
+        self.trims = trim and readout.center and backbone.trims
+        # torch registers no module inside a tuple: shared weights are saved once, by the branch that owns them.
+        self._shared = () if owns_backbone else (backbone,)
+        if owns_backbone:
+            self.own_backbone = backbone
+
+    @property
+    def backbone(self) -> Backbone:
+        """The layers, this branch's own or another one's."""
+        return self._shared[0] if self._shared else self.own_backbone
+
+    @property
+    def out_dim(self) -> int:
+        """Columns of the embedding."""
+        return self.readout.out_dim
+
+    @property
+    def order(self) -> Order:
+        """The order of rows that this branch computes fastest on."""
+        return "hop" if self.trims else "subgraph"
+
+    @property
+    def edges(self) -> tuple[EdgeArray, ...]:
+        """Edge arrays that a batch must hold."""
+        return self.backbone.edges
+
+    def forward(self, batch: Batch, scaling: InputScaling | None = None) -> Tensor:
+        """Embed the targets. [B, H]"""
+        if not self.readout.center:
+            batch = batch.in_subgraph_order()  # Pools are over consecutive rows.
+        row_counts = self.backbone.row_counts(batch, trim=self.trims)
+        x = None if batch.x is None else batch.x[: row_counts[0]]
+        if scaling is not None and x is not None:
+            x = scaling(x)
+        x = self.encoding(x, batch, row_counts[0])
+        outputs = self.backbone(x, batch, row_counts, keep_all=self.readout.skip != "none")
+        return F.normalize(self.readout(outputs, batch), dim=1, eps=SHORTEST)

@@ -1,0 +1,116 @@
+"""The sparse primitives: sums of messages along the edges of a batch, attention, and cheap dropout.
+
+Not for: learned parameters; the layers have those.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from shadow_gnn.nn.adjacency import Adjacency, compiled_core_runs, degrees, draw_seed, drop_edges, normalised
+from shadow_gnn.nn.kernels import SUM_DTYPE, Aggregate, Attend, Drop
+from shadow_gnn.nn.plain import aggregate_plain, attend_plain
+
+__all__ = [
+    "Adjacency",
+    "aggregate",
+    "aggregate_plain",
+    "attend",
+    "attend_plain",
+    "degrees",
+    "drop_edges",
+    "dropout",
+    "normalised",
+]
+
+
+def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -> Tensor:
+    """Sum the weighted rows of the senders: out[i] = sum_e weight[e] x[indices[e]] (+ self_weight[i] x[i]).
+
+    x [N', H] may be a prefix of the rows that holds every sender of the first num_rows rows. Differentiable in x and
+    both weights. [num_rows, H] in the dtype of x, summed in float32 at least
+    """
+    rows = _checked_rows("aggregate", adjacency, num_rows, x=x)
+    if x.dim() != 2:
+        raise ValueError(f"aggregate: x must have 2 dimensions, got shape {tuple(x.shape)}")
+    if not compiled_core_runs(x) or x.dtype not in SUM_DTYPE:
+        return aggregate_plain(adjacency, x, num_rows=num_rows)
+    weight, self_weight = _weights(adjacency, SUM_DTYPE[x.dtype])
+    out: Tensor = Aggregate.apply(  # type: ignore[no-untyped-call]
+        x.contiguous(), weight, self_weight, adjacency.edges, rows
+    )
+    return out
+
+
+def attend(
+    adjacency: Adjacency,
+    value: Tensor,
+    from_score: Tensor,
+    to_score: Tensor,
+    *,
+    num_rows: int | None = None,
+    slope: float = 0.2,
+) -> Tensor:
+    """Sum the senders' values by attention (GAT): each edge counts softmax(leaky_relu(to + from)) times its weight.
+
+    The softmax is over the edges of a row, per head; an edge of weight 0 is not there at all; with self_weight every
+    node also attends to itself. value [N', heads, D]; scores [N', heads], from_score of the sender and to_score of the
+    receiver. Differentiable in all three and in both weights. [num_rows, heads, D]; a row without edges gives 0
+    """
+    rows = _checked_rows("attend", adjacency, num_rows, value=value, from_score=from_score, to_score=to_score)
+    if value.dim() != 3:
+        raise ValueError(f"attend: value must have 3 dimensions, got shape {tuple(value.shape)}")
+    for name, score, least in (("from_score", from_score, len(value)), ("to_score", to_score, rows)):
+        if score.dim() != 2 or score.shape[1] != value.shape[1] or len(score) < least:
+            raise ValueError(
+                f"attend: {name} must be of shape ({least}, {value.shape[1]}) as value, got {tuple(score.shape)}"
+            )
+    if not compiled_core_runs(value) or value.dtype not in SUM_DTYPE:
+        return attend_plain(adjacency, value, from_score, to_score, num_rows=num_rows, slope=slope)
+    dtype = SUM_DTYPE[value.dtype]
+    weight, self_weight = _weights(adjacency, dtype)
+    scores = (from_score[: len(value)].to(dtype).contiguous(), to_score[:rows].to(dtype).contiguous())
+    num_edges = adjacency.num_edges if num_rows is None else int(adjacency.indptr[rows])
+    out: Tensor = Attend.apply(  # type: ignore[no-untyped-call]
+        value.contiguous(), *scores, weight, self_weight, adjacency.edges, num_edges, float(slope)
+    )
+    return out
+
+
+def dropout(x: Tensor, share: float, *, training: bool) -> Tensor:
+    """Set `share` of the elements to 0 and scale the others by 1 / (1 - share), when training.
+
+    Draws from torch's default generator of the device.
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"dropout: share must be from 0 to below 1, got {share!r}")
+    if not training or share == 0:
+        return x
+    if not compiled_core_runs(x) or x.dtype not in SUM_DTYPE:
+        return F.dropout(x, share)
+    out: Tensor = Drop.apply(x, float(share), draw_seed())  # type: ignore[no-untyped-call]
+    return out
+
+
+def _weights(adjacency: Adjacency, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
+    weight, self_weight = (
+        None if weight is None else weight.to(dtype).contiguous()
+        for weight in (adjacency.weight, adjacency.self_weight)
+    )
+    return weight, self_weight
+
+
+def _checked_rows(owner: str, adjacency: Adjacency, num_rows: int | None, **tensors: Tensor) -> int:
+    """Return the number of rows to make; raise unless the tensors hold so many and no more than the adjacency."""
+    most = adjacency.num_nodes
+    rows = most if num_rows is None else num_rows
+    if not 0 <= rows <= most:
+        raise ValueError(f"{owner}: num_rows must be from 0 to {most}, got {num_rows!r}")
+    for name, tensor in tensors.items():
+        if tensor.dim() == 0 or not rows <= len(tensor) <= most:
+            raise ValueError(f"{owner}: {name} must have {rows} to {most} rows, got shape {tuple(tensor.shape)}")
+        if tensor.device != adjacency.indices.device:
+            raise ValueError(f"{owner}: {name} must be on {adjacency.indices.device}, got {tensor.device}")
+    return rows

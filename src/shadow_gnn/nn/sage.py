@@ -1,0 +1,44 @@
+"""SageLayer: GraphSAGE with the mean, in the authors' form.
+
+Not for: other means of aggregation; PyG's SAGEConv is there by its name.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
+from shadow_gnn.nn.messages import mapped_sum
+from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.ops import Adjacency, dropout
+
+
+class SageLayer(nn.Module):
+    """norm(activation(W x + b)) + norm'(activation(W' mean(x of the neighbours) + b')), x after dropout.
+
+    Both branches have their own map and norm; one activation (a learned slope, if any) serves both.
+    """
+
+    normalisation: ClassVar[Preparation] = "mean"
+    trims: ClassVar[bool] = True
+
+    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
+        """Make a layer from in_dim to out_dim columns."""
+        super().__init__()
+        check_dims("SageLayer", in_dim, out_dim)
+        self.in_dim, self.out_dim, self.dropout = in_dim, out_dim, options.dropout
+        self.self_linear = nn.Linear(in_dim, out_dim)
+        self.neighbour_linear = nn.Linear(in_dim, out_dim)
+        self.activation = make_activation(options.activation)
+        self.self_norm = make_norm(options.norm, out_dim)
+        self.neighbour_norm = make_norm(options.norm, out_dim)
+
+    def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
+        """Return the first num_rows rows. [num_rows, out_dim]"""
+        x = dropout(x, self.dropout, training=self.training)
+        own = self.self_norm(self.activation(self.self_linear(x[:num_rows])))
+        neighbours = self.activation(mapped_sum(self.neighbour_linear, adjacency, x, num_rows))
+        out: Tensor = own + self.neighbour_norm(neighbours)
+        return out
