@@ -92,7 +92,7 @@ class EntryScratch {
 // 0.
 template <class Value>
 SHADOW_INLINE int64_t list_entries(const AttendTask<Value>& task, int64_t row, const Entries<Sum<Value>>& entries,
-                                   Sum<Value>* kept) {
+                                   Sum<Value>* kept, int64_t& count) {
   using Number = Sum<Value>;
   const EdgeLists& lists = task.edges->receivers();
   const int64_t heads = task.heads, width = task.width(), num_values = task.num_values;
@@ -100,11 +100,11 @@ SHADOW_INLINE int64_t list_entries(const AttendTask<Value>& task, int64_t row, c
   const int64_t first = lists.ptr[row], last = lists.ptr[row + 1];
   const int64_t end = last + (task.self_weight == nullptr ? 0 : 1);
   const int64_t self_row = task.num_edges() + row;
-  int64_t count = 0;
+  count = 0;
   for (int64_t at = first; at < end; ++at) {
     const bool is_edge = at < last;
     const int64_t node = is_edge ? senders[at] : row;
-    if (node >= num_values) throw_missing_sender(node, num_values);
+    if (node >= num_values) return node;
     const Number weight = !is_edge ? task.self_weight[row] : task.weight == nullptr ? 1 : task.weight[at];
     entries.kept[count] = is_edge ? at : self_row;
     entries.node[count] = node;
@@ -113,7 +113,7 @@ SHADOW_INLINE int64_t list_entries(const AttendTask<Value>& task, int64_t row, c
     if (weight == 0) std::fill_n(kept + entries.kept[count] * heads, heads, Number(0));
     count += weight != 0;
   }
-  return count;
+  return kAllThere;
 }
 
 // The heads go four at a time, and those that are left one by one: `Heads` below is four numbers or one.
@@ -190,27 +190,30 @@ SHADOW_INLINE void softmax_row(const AttendTask<Value>& task, int64_t row, int64
 }
 
 template <class Value>
-SHADOW_CLONED void attend_part(const AttendTask<Value>& task, Value* out, Part part,
-                               EntryScratch<Sum<Value>>& scratch) {
+SHADOW_CLONED int64_t attend_part(const AttendTask<Value>& task, Value* out, Part part,
+                                  EntryScratch<Sum<Value>>& scratch) {
   const int64_t heads = task.heads, dim = task.dim;
   const Entries<Sum<Value>> entries = scratch.entries();
   for (int64_t at = part.first; at < part.last; ++at) {
     const int64_t row = task.edges->visited(at);
     if (row >= task.num_rows) continue;
-    const int64_t count = list_entries(task, row, entries, task.part);
+    int64_t count;
+    const int64_t missing = list_entries(task, row, entries, task.part, count);
+    if (missing != kAllThere) return missing;
     softmax_row(task, row, count, entries);
     for (int64_t head = 0; head < heads; ++head) {
       sum_columns(task.value + head * dim, entries.offset, entries.of_head + head, heads, count, dim,
                   out + row * task.width() + head * dim);
     }
   }
+  return kAllThere;
 }
 
 template <class Value>
 void attend(const AttendTask<Value>& task, Value* out, int num_threads) {
   const EntryScratch<Sum<Value>> empty(task.edges->receivers().longest, task.heads);
   for_parts(*task.edges, task.cost(), num_threads, empty,
-            [&](Part part, auto& scratch) { attend_part(task, out, part, scratch); });
+            [&](Part part, auto& scratch) { check_senders(attend_part(task, out, part, scratch), task.num_values); });
 }
 
 // Gradients: of what came out [num_rows, heads, dim], and of what went in; `sum` is that of to_score + from_score per
@@ -272,8 +275,8 @@ SHADOW_INLINE void score_gradients(const AttendTask<Value>& task, const AttendGr
 // By receiver: d sum, d to_score, d weight. With p the softmax, w the weight and q = d out . value of an edge,
 // d weight = p q and d sum = p (w q - sum over the row of p w q), times the slope where the sum is not positive.
 template <class Value>
-SHADOW_CLONED void attend_back_part(const AttendTask<Value>& task, const AttendGradients<Value>& gradients, Part part,
-                                    EntryScratch<Sum<Value>>& scratch) {
+SHADOW_CLONED int64_t attend_back_part(const AttendTask<Value>& task, const AttendGradients<Value>& gradients,
+                                       Part part, EntryScratch<Sum<Value>>& scratch) {
   using Number = Sum<Value>;
   const int64_t heads = task.heads, dim = task.dim;
   const Entries<Number> entries = scratch.entries();
@@ -281,7 +284,9 @@ SHADOW_CLONED void attend_back_part(const AttendTask<Value>& task, const AttendG
   for (int64_t at = part.first; at < part.last; ++at) {
     const int64_t row = task.edges->visited(at);
     if (row >= task.num_rows) continue;
-    const int64_t count = list_entries(task, row, entries, gradients.sum);
+    int64_t count;
+    const int64_t missing = list_entries(task, row, entries, gradients.sum, count);
+    if (missing != kAllThere) return missing;
     const Value* const out = gradients.out + row * task.width();
     for (int64_t k = 0; k < count; ++k) {
       const Value* const value = task.value + entries.offset[k];
@@ -296,6 +301,7 @@ SHADOW_CLONED void attend_back_part(const AttendTask<Value>& task, const AttendG
     }
     for (; head < heads; ++head) score_gradients<Number>(task, gradients, row, head, count, entries);
   }
+  return kAllThere;
 }
 
 // The factors of some heads of a sender's entries to entries.of_head, and the gradient of its from_score.
@@ -355,7 +361,9 @@ template <class Value>
 void attend_backward(const AttendTask<Value>& task, const AttendGradients<Value>& gradients, int num_threads) {
   using Scratch = EntryScratch<Sum<Value>>;
   for_parts(*task.edges, task.cost(), num_threads, Scratch(task.edges->receivers().longest, task.heads),
-            [&](Part part, Scratch& scratch) { attend_back_part(task, gradients, part, scratch); });
+            [&](Part part, Scratch& scratch) {
+              check_senders(attend_back_part(task, gradients, part, scratch), task.num_values);
+            });
   for_parts(*task.edges, task.cost(), num_threads, Scratch(task.edges->senders().longest, task.heads),
             [&](Part part, Scratch& scratch) { attend_back_senders(task, gradients, part, scratch); });
 }

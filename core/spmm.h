@@ -26,9 +26,13 @@ void for_parts(const Edges& edges, int64_t cost, int num_threads, const Scratch&
   });
 }
 
-[[noreturn]] inline void throw_missing_sender(int64_t sender, int64_t num_rows) {
-  throw std::invalid_argument("the rows must hold every sender, got " + std::to_string(num_rows) +
-                              " rows and the sender " + std::to_string(sender));
+// A sender that is not there is told of by its number, and kAllThere says that there is none such.
+constexpr int64_t kAllThere = -1;
+
+inline void check_senders(int64_t missing, int64_t num_rows) {
+  if (missing == kAllThere) return;
+  throw std::invalid_argument("must hold every sender of the rows that come out, got " + std::to_string(num_rows) +
+                              " rows and the sender " + std::to_string(missing));
 }
 
 // out[i] = sum over the list of node i of weight[edge] * x[other end], + self_weight[i] * x[i], for i < num_out.
@@ -53,15 +57,17 @@ struct RowScratch {
   std::vector<Number> factor;
 };
 
+// List the entries of a row; `count` is how many. Return the sender that is missing, if one is.
 template <class Value>
-SHADOW_INLINE int64_t list_row(const SumTask<Value>& task, int64_t row, int64_t* offset, Sum<Value>* factor) {
+SHADOW_INLINE int64_t list_row(const SumTask<Value>& task, int64_t row, int64_t* offset, Sum<Value>* factor,
+                               int64_t& count) {
   const EdgeLists& lists = *task.lists;
-  int64_t count = 0;
+  count = 0;
   for (int64_t at = lists.ptr[row]; at < lists.ptr[row + 1]; ++at) {
     const int64_t other = lists.other[at];
     if (other >= task.num_x) {
       if (task.cut) break;
-      throw_missing_sender(other, task.num_x);
+      return other;
     }
     const Sum<Value> weight = task.weight == nullptr ? 1 : task.weight[lists.edge == nullptr ? at : lists.edge[at]];
     offset[count] = other * task.width;
@@ -73,19 +79,22 @@ SHADOW_INLINE int64_t list_row(const SumTask<Value>& task, int64_t row, int64_t*
     factor[count] = task.self_weight[row];
     ++count;
   }
-  return count;
+  return kAllThere;
 }
 
 template <class Value>
-SHADOW_CLONED void sum_part(const SumTask<Value>& task, Part part, RowScratch<Sum<Value>>& scratch) {
+SHADOW_CLONED int64_t sum_part(const SumTask<Value>& task, Part part, RowScratch<Sum<Value>>& scratch) {
   int64_t* const offset = scratch.offset.data();
   Sum<Value>* const factor = scratch.factor.data();
   for (int64_t position = part.first; position < part.last; ++position) {
     const int64_t row = task.edges->visited(position);
     if (row >= task.num_out) continue;
-    const int64_t count = list_row(task, row, offset, factor);
+    int64_t count;
+    const int64_t missing = list_row(task, row, offset, factor, count);
+    if (missing != kAllThere) return missing;
     sum_columns(task.x, offset, factor, 1, count, task.width, task.out + row * task.width);
   }
+  return kAllThere;
 }
 
 template <class Value>
@@ -93,7 +102,8 @@ void sum_along_edges(const SumTask<Value>& task, int num_threads) {
   const auto longest = static_cast<size_t>(task.lists->longest) + 1;
   const RowScratch<Sum<Value>> empty{std::vector<int64_t>(longest), std::vector<Sum<Value>>(longest)};
   const int64_t cost = (task.lists->ptr[task.num_out] + task.num_out) * task.width;
-  for_parts(*task.edges, cost, num_threads, empty, [&](Part part, auto& scratch) { sum_part(task, part, scratch); });
+  for_parts(*task.edges, cost, num_threads, empty,
+            [&](Part part, auto& scratch) { check_senders(sum_part(task, part, scratch), task.num_x); });
 }
 
 // out[e] = left[receiver] . right[sender] for the edges of the first num_left rows.
@@ -109,24 +119,26 @@ struct DotTask {
 };
 
 template <class Value>
-SHADOW_CLONED void dot_part(const DotTask<Value>& task, Part part) {
+SHADOW_CLONED int64_t dot_part(const DotTask<Value>& task, Part part) {
   const EdgeLists& lists = task.edges->receivers();
   for (int64_t position = part.first; position < part.last; ++position) {
     const int64_t row = task.edges->visited(position);
     if (row >= task.num_left) continue;
     for (int64_t edge = lists.ptr[row]; edge < lists.ptr[row + 1]; ++edge) {
       const int64_t sender = lists.other[edge];
-      if (sender >= task.num_right) throw_missing_sender(sender, task.num_right);
+      if (sender >= task.num_right) return sender;
       task.out[edge] = dot(task.left + row * task.width, task.right + sender * task.width, task.width);
     }
   }
+  return kAllThere;
 }
 
 template <class Value>
 void dot_along_edges(const DotTask<Value>& task, int num_threads) {
   struct Nothing {};
   const int64_t cost = task.edges->receivers().ptr[task.num_left] * task.width;
-  for_parts(*task.edges, cost, num_threads, Nothing{}, [&](Part part, Nothing&) { dot_part(task, part); });
+  for_parts(*task.edges, cost, num_threads, Nothing{},
+            [&](Part part, Nothing&) { check_senders(dot_part(task, part), task.num_right); });
 }
 
 }  // namespace shadow

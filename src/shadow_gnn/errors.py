@@ -3,6 +3,8 @@
 Not for: a caller's wrong argument, which is a plain ValueError or TypeError where the value is used.
 """
 
+from collections.abc import Sequence
+
 
 class ShadowError(Exception):
     """A fault that the user can act on; the command line shows it as one line and exits 2."""
@@ -18,3 +20,20 @@ class FolderError(ShadowError):
 
 class WriteError(ShadowError):
     """A result could not be written; what was there before is still there."""
+
+
+class RecipeError(ShadowError):
+    """A recipe has faults; the command line shows each of them as one line."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        """Hold the faults, one line each."""
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)
+
+
+class RunError(ShadowError):
+    """A run folder, its checkpoint or its model file is damaged, of another version, or does not fit the graph."""
+
+
+class TrainingError(ShadowError):
+    """Training cannot go on: the loss or a gradient is not finite."""

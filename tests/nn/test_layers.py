@@ -126,11 +126,15 @@ def test_gradients_reach_input_and_parameters(name, batch):
 
 
 @EVERY_OWN_LAYER
-def test_gradients_equal_numerical_ones(name):
+@pytest.mark.parametrize("norm", ["layer", "none"])
+def test_gradients_equal_numerical_ones(name, norm):
     small = batch_of(random_graph(8, 12, columns=3), [0, 3])
-    layer = shake(make_layer(name, 3, 4, LayerOptions(activation="elu")))
+    layer = shake(make_layer(name, 3, 4, LayerOptions(activation="elu", norm=norm)))
     inputs = [small.x.clone().requires_grad_(), *layer.parameters()]
-    assert torch.autograd.gradcheck(lambda x, *_: run(layer, small, x=x), inputs, atol=1e-6, fast_mode=True)
+    for num_rows in (2, small.num_nodes):
+        assert torch.autograd.gradcheck(
+            lambda x, *_, rows=num_rows: run(layer, small, rows, x=x), inputs, atol=1e-6, fast_mode=True
+        )
 
 
 @pytest.mark.parametrize("name", ["gcn", "sage", "gin", "sgc", "gat", "gatconv"])

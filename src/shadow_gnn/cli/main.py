@@ -5,20 +5,22 @@ Not for: what a subcommand does; each has a file of its own, which imports heavy
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
 import typer
 
-from shadow_gnn.cli import data, extract
-from shadow_gnn.errors import ShadowError
+from shadow_gnn.cli import data, evaluate, extract, predict, resume, runs, train
+from shadow_gnn.errors import RecipeError, ShadowError
 
 app = typer.Typer(
     name="shadow",
-    help="Deep graph learning on shallow scopes: import a graph, look at it, extract subgraphs.",
-    epilog="\b\nStart with:\n  shadow data import edges.csv my-graph\n  shadow data info my-graph",
+    help="Deep graph learning on shallow scopes: import a graph, look at it, train a model, predict.",
+    epilog="\b\nStart with:\n  shadow data import edges.csv my-graph\n  shadow train recipe.toml --graph my-graph",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -28,6 +30,11 @@ app = typer.Typer(
 # Every subcommand is added here and nowhere else.
 app.add_typer(data.app, name="data")
 app.command("extract")(extract.extract_command)
+app.command("train")(train.train_command)
+app.command("evaluate")(evaluate.evaluate_command)
+app.command("predict")(predict.predict_command)
+app.command("resume")(resume.resume_command)
+app.command("runs")(runs.runs_command)
 
 
 class _Terminated(BaseException):
@@ -52,7 +59,7 @@ def _common(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Deep graph learning on shallow scopes: import a graph, look at it, extract subgraphs."""
+    """Deep graph learning on shallow scopes: import a graph, look at it, train a model, predict."""
 
 
 def main() -> NoReturn:
@@ -65,13 +72,13 @@ def main() -> NoReturn:
         # Typer turns Ctrl-C into the result 130, where click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
     except KeyboardInterrupt:
-        _end("interrupted", 130)
+        _end_at_once("interrupted", 130)
     except _Terminated:
-        _end("terminated", 143)
+        _end_at_once("terminated", 143)
     except BaseException as error:
         _end_with(error, debug)
     if code == 130:
-        _end("interrupted", 130)
+        _end_at_once("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -86,7 +93,11 @@ def _end_with(error: BaseException, debug: bool) -> NoReturn:
         hint = f"; see {context.command_path} --help" if context is not None else ""
         _end(f"{error.format_message()}{hint}", 2)
     if type(error).__name__ == "Abort":
-        _end("interrupted", 130)
+        _end_at_once("interrupted", 130)
+    if isinstance(error, RecipeError):
+        for fault in error.faults[:-1]:
+            print("shadow: " + " ".join(fault.split()), file=sys.stderr)
+        _end(error.faults[-1], 2)
     if isinstance(error, (ShadowError, ValueError, OSError)):
         _end(str(error), 2)
     if isinstance(error, MemoryError):
@@ -97,6 +108,17 @@ def _end_with(error: BaseException, debug: bool) -> NoReturn:
 def _end(text: str, code: int) -> NoReturn:
     print("shadow: " + " ".join(text.split()), file=sys.stderr)
     sys.exit(code)
+
+
+def _end_at_once(text: str, code: int) -> NoReturn:
+    """End without taking the interpreter apart: with torch loaded, that alone takes a second on a busy machine.
+
+    Everything that must be closed has been, on the way here.
+    """
+    with suppress(OSError):  # Whoever read our output may be gone.
+        print(f"shadow: {text}", file=sys.stderr, flush=True)
+        sys.stdout.flush()
+    os._exit(code)
 
 
 def _raise_terminated(number: int, frame: FrameType | None) -> None:

@@ -71,7 +71,10 @@ class Adjacency:
     def edges(self) -> _core.Edges:
         """The edges as the compiled core reads them, checked in full; made once, and only on the CPU."""
         if self._made.edges is None:
-            self._made.edges = _core.Edges(*(ids.contiguous().numpy() for ids in (self.indptr, self.indices)))
+            try:
+                self._made.edges = _core.Edges(*(ids.contiguous().numpy() for ids in (self.indptr, self.indices)))
+            except ValueError as error:
+                raise ValueError(f"Adjacency: {error}") from None
         return self._made.edges
 
     def with_weight(self, weight: Tensor | None, self_weight: Tensor | None = None) -> Adjacency:
@@ -98,7 +101,7 @@ def normalised(adjacency: Adjacency, kind: Normalisation) -> Adjacency:
         raise ValueError(f"normalised: kind must be 'mean', 'symmetric' or 'sum', got {kind!r}")
     degree = degrees(adjacency)
     if kind == "mean":
-        share = torch.where(degree == 0, 0, 1 / degree)[adjacency.row]
+        share = torch.where(degree == 0, 0, 1 / degree.masked_fill(degree == 0, 1))[adjacency.row]
         return adjacency.with_weight(share if adjacency.weight is None else share * adjacency.weight)
     loop = torch.ones_like(degree) if adjacency.self_weight is None else adjacency.self_weight
     total = degree + loop

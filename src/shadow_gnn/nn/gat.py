@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import make_norm
 from shadow_gnn.nn.ops import Adjacency, attend, dropout
+from shadow_gnn.nn.prefix import with_prefix
 
 
 class GatLayer(nn.Module):
@@ -45,7 +46,8 @@ class GatLayer(nn.Module):
     def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
-        own = self.activation(self.self_linear(x[:num_rows]))
+        x, first = with_prefix(x, num_rows)
+        own = self.activation(self.self_linear(first))
         sent = self.activation(self.neighbour_linear(x))
         to_score = _scores(own, self.self_attention)
         from_score = _scores(sent, self.neighbour_attention)
@@ -80,7 +82,8 @@ class GatConvLayer(nn.Module):
     def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
         sent = self.linear(dropout(x, self.dropout, training=self.training))
-        to_score = _scores(sent[:num_rows], self.self_attention)
+        sent, first = with_prefix(sent, num_rows)
+        to_score = _scores(first, self.self_attention)
         from_score = _scores(sent, self.neighbour_attention)
         value = sent.view(len(sent), *self.neighbour_attention.shape)
         got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)

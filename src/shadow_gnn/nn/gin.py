@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import make_norm
 from shadow_gnn.nn.ops import Adjacency, aggregate, dropout
+from shadow_gnn.nn.prefix import with_prefix
 
 
 class GinLayer(nn.Module):
@@ -44,7 +45,8 @@ class GinLayer(nn.Module):
         """Return the sum after the first map, which commute: the narrower side is summed. [num_rows, out_dim]"""
         narrow = self.in_dim <= self.out_dim
         sent = x if narrow else F.linear(x, self.inner_linear.weight)
-        total = torch.addcmul(aggregate(adjacency, sent, num_rows=num_rows), sent[:num_rows], 1 + self.eps)
+        sent, first = with_prefix(sent, num_rows)
+        total = torch.addcmul(aggregate(adjacency, sent, num_rows=num_rows), first, 1 + self.eps)
         if narrow:
             return F.linear(total, self.inner_linear.weight, self.inner_linear.bias)
         return total.add_(self.inner_linear.bias)

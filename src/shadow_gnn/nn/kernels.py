@@ -44,7 +44,7 @@ class Aggregate(torch.autograd.Function):
             _sum(ctx.edges, out_gradient, for_x, (weight, self_weight), by_sender=True)
         if ctx.needs_input_grad[1]:
             for_weight = torch.zeros_like(weight)
-            _core.dot_edges(ctx.edges, _view(out_gradient), _view(x), _view(for_weight), torch.get_num_threads())
+            _core.dot_edges(ctx.edges, _view(out_gradient), _view(x), _view(for_weight), _num_threads())
         if ctx.needs_input_grad[2]:
             for_self = torch.zeros_like(self_weight)
             rows = len(out_gradient)
@@ -72,7 +72,7 @@ class Attend(torch.autograd.Function):
         given = (value, from_score, to_score, weight, self_weight)
         part = to_score.new_empty(num_edges + (0 if self_weight is None else num_rows), num_heads)
         out = value.new_empty(num_rows, *value.shape[1:])
-        _core.attend_edges(edges, *map(_view, given), slope, _view(part), _view(out), torch.get_num_threads())
+        _core.attend_edges(edges, *map(_view, given), slope, _view(part), _view(out), _num_threads())
         ctx.edges, ctx.slope = edges, slope
         ctx.save_for_backward(*given, part)
         return out
@@ -86,7 +86,7 @@ class Attend(torch.autograd.Function):
         wanted = zip(given[3:], ctx.needs_input_grad[3:5], strict=True)
         made += [torch.zeros_like(tensor) if needed else None for tensor, needed in wanted]
         written = map(_view, (part, out_gradient.contiguous(), *made))
-        _core.attend_edges_backward(ctx.edges, *map(_view, given), ctx.slope, *written, torch.get_num_threads())
+        _core.attend_edges_backward(ctx.edges, *map(_view, given), ctx.slope, *written, _num_threads())
         return *made, None, None, None
 
 
@@ -108,14 +108,19 @@ class Drop(torch.autograd.Function):
 def _dropped(x: Tensor, share: float, seed: int) -> Tensor:
     x = x.contiguous()
     out = torch.empty_like(x)
-    _core.drop_numbers(_view(x.view(-1)), _view(out.view(-1)), share, seed, torch.get_num_threads())
+    _core.drop_numbers(_view(x.view(-1)), _view(out.view(-1)), share, seed, _num_threads())
     return out
 
 
 def _sum(
     edges: _core.Edges, x: Tensor, out: Tensor, weights: tuple[Tensor | None, Tensor | None], *, by_sender: bool
 ) -> None:
-    _core.sum_edges(edges, _view(x), _view(out), *map(_view, weights), by_sender, torch.get_num_threads())
+    _core.sum_edges(edges, _view(x), _view(out), *map(_view, weights), by_sender, _num_threads())
+
+
+def _num_threads() -> int:
+    """Return as many threads as torch uses; the core takes 1024 at most."""
+    return min(torch.get_num_threads(), 1024)
 
 
 def _view(tensor: Tensor | None) -> NDArray[Any] | None:

@@ -5,6 +5,9 @@ Not for: learned parameters; the layers have those.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -38,9 +41,9 @@ def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -
     if not compiled_core_runs(x) or x.dtype not in SUM_DTYPE:
         return aggregate_plain(adjacency, x, num_rows=num_rows)
     weight, self_weight = _weights(adjacency, SUM_DTYPE[x.dtype])
-    out: Tensor = Aggregate.apply(  # type: ignore[no-untyped-call]
-        x.contiguous(), weight, self_weight, adjacency.edges, rows
-    )
+    edges = adjacency.edges
+    with _naming("aggregate: x"):
+        out: Tensor = Aggregate.apply(x.contiguous(), weight, self_weight, edges, rows)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -73,9 +76,9 @@ def attend(
     weight, self_weight = _weights(adjacency, dtype)
     scores = (from_score[: len(value)].to(dtype).contiguous(), to_score[:rows].to(dtype).contiguous())
     num_edges = adjacency.num_edges if num_rows is None else int(adjacency.indptr[rows])
-    out: Tensor = Attend.apply(  # type: ignore[no-untyped-call]
-        value.contiguous(), *scores, weight, self_weight, adjacency.edges, num_edges, float(slope)
-    )
+    given = (value.contiguous(), *scores, weight, self_weight, adjacency.edges, num_edges, float(slope))
+    with _naming("attend: value"):
+        out: Tensor = Attend.apply(*given)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -92,6 +95,15 @@ def dropout(x: Tensor, share: float, *, training: bool) -> Tensor:
         return F.dropout(x, share)
     out: Tensor = Drop.apply(x, float(share), draw_seed())  # type: ignore[no-untyped-call]
     return out
+
+
+@contextmanager
+def _naming(owner: str) -> Iterator[None]:
+    """Say whose argument the core objects to."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{owner} {error}") from None
 
 
 def _weights(adjacency: Adjacency, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:

@@ -13,6 +13,7 @@ from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_acti
 from shadow_gnn.nn.messages import mapped_sum
 from shadow_gnn.nn.norm import make_norm
 from shadow_gnn.nn.ops import Adjacency, dropout
+from shadow_gnn.nn.prefix import with_prefix
 
 
 class SageLayer(nn.Module):
@@ -32,13 +33,16 @@ class SageLayer(nn.Module):
         self.self_linear = nn.Linear(in_dim, out_dim)
         self.neighbour_linear = nn.Linear(in_dim, out_dim)
         self.activation = make_activation(options.activation)
+        self.in_place = options.norm != "none"
         self.self_norm = make_norm(options.norm, out_dim)
         self.neighbour_norm = make_norm(options.norm, out_dim)
 
     def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
-        own = self.self_norm(self.activation(self.self_linear(x[:num_rows])))
-        neighbours = self.activation(mapped_sum(self.neighbour_linear, adjacency, x, num_rows))
-        out: Tensor = own + self.neighbour_norm(neighbours)
+        x, first = with_prefix(x, num_rows)
+        own = self.self_norm(self.activation(self.self_linear(first)))
+        neighbours = self.neighbour_norm(self.activation(mapped_sum(self.neighbour_linear, adjacency, x, num_rows)))
+        # A norm's gradient does not need its output; an activation's does.
+        out: Tensor = own.add_(neighbours) if self.in_place else own + neighbours
         return out

@@ -1,0 +1,94 @@
+"""Learning curves: the metrics that runs left behind, epoch by epoch, read and drawn as PNG.
+
+Not for: training; a run writes its metrics.csv itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shadow_gnn.errors import SourceError
+from shadow_gnn.files import open_regular, write_file
+
+_COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
+_MAX_BYTES = 1 << 26
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How one run went."""
+
+    metric: str
+    """Name of the metric that both curves show."""
+    epoch: tuple[int, ...]
+    """Number of each epoch, from 1."""
+    train: tuple[float, ...]
+    """The metric over the training targets, as they were met."""
+    valid: tuple[float, ...]
+    """The metric over the validation targets; nan where they were not evaluated."""
+    loss: tuple[float, ...]
+    """Mean loss of the epoch."""
+
+
+def read_curve(folder: str | Path) -> Curve:
+    """Read the metrics.csv of a run folder; a fault of the file is a SourceError."""
+    path = Path(folder) / "metrics.csv"
+    try:
+        with open_regular(path) as handle:
+            text = handle.read(_MAX_BYTES).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    rows = list(csv.DictReader(io.StringIO(text)))
+    names = [name for name in (rows[0] if rows else {}) if name.startswith("train_")]
+    metric = names[0].removeprefix("train_") if names else ""
+    columns = ("epoch", "loss", f"train_{metric}", f"valid_{metric}")
+    if not rows or any(name not in rows[0] for name in columns):
+        raise SourceError(f"{path}: must have the columns epoch, loss, train_... and valid_..., and at least one row")
+    try:
+        values = {name: tuple(float(row[name]) if row[name] else math.nan for row in rows) for name in columns}
+        epoch = tuple(int(number) for number in values["epoch"])
+    except ValueError as error:
+        raise SourceError(f"{path}: must hold numbers: {error}") from error
+    return Curve(metric, epoch, values[columns[2]], values[columns[3]], values["loss"])
+
+
+def plot_learning_curves(curves: Mapping[str, Curve], path: str | Path, *, title: str = "") -> None:
+    """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below."""
+    if not curves:
+        raise ValueError("plot_learning_curves: curves must not be empty")
+    # The object interface: no global backend is chosen and no figure outlives this call.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    canvas: Any = FigureCanvasAgg(figure)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for number, (name, curve) in enumerate(curves.items()):
+        _draw(above, below, name, curve, _COLOURS[number % len(_COLOURS)])
+    above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
+    above.legend(frameon=False)
+    below.set_ylabel("training loss")
+    below.set_xlabel("epoch")
+    below.xaxis.get_major_locator().set_params(integer=True)
+    for axes in (above, below):
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    if title:
+        above.set_title(title)
+    buffer = io.BytesIO()
+    canvas.print_png(buffer)
+    write_file(Path(path), buffer.getvalue())
+
+
+def _draw(above: Any, below: Any, name: str, curve: Curve, colour: str) -> None:
+    measured = [at for at, value in enumerate(curve.valid) if not math.isnan(value)]
+    epoch, valid = [curve.epoch[at] for at in measured], [curve.valid[at] for at in measured]
+    above.plot(epoch, valid, color=colour, linewidth=2, marker="o", markersize=4, label=f"{name}, validation")
+    above.plot(curve.epoch, curve.train, color=colour, linewidth=1, linestyle="--", label=f"{name}, training")
+    below.plot(curve.epoch, curve.loss, color=colour, linewidth=1.5)

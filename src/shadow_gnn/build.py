@@ -1,0 +1,183 @@
+"""Build: the only tables from names to classes; recipes become models and extractors.
+
+Not for: what the parts do, for reading recipes (recipe_file.py), nor for what a graph asks for (setup.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import torch
+
+from shadow_gnn.extract import (
+    CachedExtractor,
+    Extractor,
+    FullExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    StochasticPprExtractor,
+)
+from shadow_gnn.loader import derive_seed
+from shadow_gnn.nn.backbone import Backbone
+from shadow_gnn.nn.branch import Branch
+from shadow_gnn.nn.encoding import Encoding
+from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
+from shadow_gnn.nn.gat import GatConvLayer, GatLayer
+from shadow_gnn.nn.gcn import GcnLayer
+from shadow_gnn.nn.gin import GinLayer
+from shadow_gnn.nn.head import Head
+from shadow_gnn.nn.layer import Layer, LayerOptions
+from shadow_gnn.nn.mlp import MlpLayer
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.nn.pool import Pool, ReducePool, Reduction, SortPool
+from shadow_gnn.nn.pyg_layer import PygLayer
+from shadow_gnn.nn.pyg_pool import PygPool
+from shadow_gnn.nn.readout import Readout
+from shadow_gnn.nn.sage import SageLayer
+from shadow_gnn.nn.scaling import InputScaling
+from shadow_gnn.nn.sgc import sgc_layers
+from shadow_gnn.nn.skip import joined_dim
+from shadow_gnn.recipe import ExtractorRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe
+from shadow_gnn.views import FeatureStatistics
+
+PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
+HEADED_LAYERS: dict[str, Any] = {"gat": GatLayer, "gatconv": GatConvLayer}
+LAYERS = (*PLAIN_LAYERS, *HEADED_LAYERS, "sgc")
+READOUTS = ("center", "sum", "mean", "max", "sort")
+
+
+@dataclass(frozen=True)
+class Widths:
+    """What a model must know of the graph and the task."""
+
+    in_dim: int
+    """Feature columns; 0 for a graph without features."""
+    out_dim: int
+    """Classes, labels, or 1 for a value."""
+    edge_dim: int = 0
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool = False
+    """Whether the graph's edges have weights."""
+    logits: bool = True
+    """Whether the output are logits, which may be normalised; False for values."""
+
+
+def build_model(
+    recipe: ModelRecipe | Sequence[ModelRecipe],
+    *,
+    in_dim: int,
+    out_dim: int,
+    num_branches: int = 1,
+    edge_dim: int = 0,
+    edge_weight: bool = False,
+    values: bool = False,
+    statistics: FeatureStatistics | None = None,
+    seed: int = 0,
+) -> ShadowGNN:
+    """Make a model with weights drawn by the seed.
+
+    recipe: one for all of num_branches, or one for each branch. in_dim: feature columns, 0 for none. out_dim: classes
+    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have. statistics: scale
+    the features by these.
+    """
+    recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
+    if not recipes:
+        raise ValueError("build_model: recipe must be one or several, got none")
+    widths = Widths(in_dim, out_dim, edge_dim, edge_weight, logits=not values)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(derive_seed("weights", seed, None))
+        return _model(recipes, widths, statistics)
+
+
+def build_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False) -> Extractor:
+    """Make an extractor; what draws by score in training takes the best in evaluation."""
+    options = recipe.model_dump(exclude={"kind"})
+    if isinstance(recipe, PprRecipe):
+        drawn = training and recipe.kind == "stochastic-ppr"
+        return (StochasticPprExtractor if drawn else PprExtractor)(edge_pos=edge_pos, **options)
+    if isinstance(recipe, KhopRecipe):
+        return KhopExtractor(edge_pos=edge_pos, **options)
+    if isinstance(recipe, FullRecipe):
+        return FullExtractor(edge_pos=edge_pos, **options)
+    return NodeExtractor(edge_pos=edge_pos)
+
+
+def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> Extractor:
+    """Keep the scopes of a deterministic extractor, in a folder or in memory; another one stays as it is."""
+    return CachedExtractor(extractor, folder=folder, max_bytes=max_bytes) if extractor.deterministic else extractor
+
+
+def _model(recipes: list[ModelRecipe], widths: Widths, statistics: FeatureStatistics | None) -> ShadowGNN:
+    first = recipes[0]
+    branches: list[Branch] = []
+    for recipe in recipes:
+        shared = branches[0].backbone if branches and first.share_weights else None
+        branches.append(_branch(recipe, widths, shared))
+    ensemble: torch.nn.Module | None = None
+    if len(recipes) > 1:
+        ensemble = AttentionEnsemble(first.hidden_dim) if first.ensemble == "attention" else MeanEnsemble()
+    norm = first.head_norm and widths.logits and widths.out_dim >= 3
+    head = Head(first.hidden_dim, widths.out_dim, norm=norm)
+    scaling = None
+    if statistics is not None and widths.in_dim:
+        scaling = InputScaling(torch.from_numpy(statistics.mean), torch.from_numpy(statistics.deviation))
+    return ShadowGNN(branches, head, ensemble, scaling)
+
+
+def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Branch:
+    encoding = Encoding(recipe.encoding, widths.in_dim, recipe.hidden_dim, join=recipe.encoding_join)
+    options = LayerOptions(recipe.activation, recipe.norm, recipe.dropout)
+    backbone = shared
+    if backbone is None:
+        layers = _layers(recipe, encoding.out_dim, widths.edge_dim, options)
+        weighted = recipe.edge_weights and widths.edge_weight
+        backbone = Backbone(layers, dropedge=recipe.dropedge, edge_weight=weighted)
+    pool = _pool(recipe, joined_dim(backbone.layer_dims, recipe.skip), options)
+    readout = Readout(backbone.layer_dims, recipe.hidden_dim, options, skip=recipe.skip, pool=pool)
+    return Branch(encoding, backbone, readout, trim=recipe.trim, owns_backbone=shared is None)
+
+
+def _layers(recipe: ModelRecipe, in_dim: int, edge_dim: int, options: LayerOptions) -> list[Layer]:
+    name, hidden_dim = recipe.layer, recipe.hidden_dim
+    if name == "sgc":
+        mapped_first = recipe.skip != "none"
+        return [*sgc_layers(in_dim, hidden_dim, recipe.num_layers, dropout=recipe.dropout, map_first=mapped_first)]
+    layers: list[Layer] = []
+    for width in [in_dim, *[hidden_dim] * (recipe.num_layers - 1)]:
+        if name in PLAIN_LAYERS:
+            layers.append(PLAIN_LAYERS[name](width, hidden_dim, options))
+        elif name in HEADED_LAYERS:
+            layers.append(HEADED_LAYERS[name](width, hidden_dim, options, num_heads=recipe.num_heads))
+        else:
+            _check_name("layer", name, LAYERS, "conv")
+            layers.append(PygLayer(name, width, hidden_dim, options, num_heads=recipe.num_heads, edge_dim=edge_dim))
+    return layers
+
+
+def _pool(recipe: ModelRecipe, width: int, options: LayerOptions) -> Pool | None:
+    name = recipe.readout
+    if name == "center":
+        return None
+    if name in get_args(Reduction):
+        return ReducePool(cast(Reduction, name))
+    if name == "sort":
+        return SortPool(width, recipe.hidden_dim, options, sort_size=recipe.sort_size)
+    _check_name("readout", name, READOUTS, "aggr")
+    return PygPool(name, width, sort_size=recipe.sort_size)
+
+
+def _check_name(key: str, name: str, own: Sequence[str], module: str) -> None:
+    """Raise unless PyG has a class of that name; ours and theirs are searched for the nearest."""
+    from torch_geometric import nn
+
+    theirs = getattr(nn, module).__all__
+    if name not in theirs:
+        near = get_close_matches(name, [*own, *theirs], 1, 0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        known = ", ".join(own)
+        raise ValueError(f"model: {key} must be {known} or a class of torch_geometric.nn.{module}, got {name!r}{hint}")

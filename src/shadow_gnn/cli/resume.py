@@ -1,0 +1,54 @@
+"""Resume: `shadow resume`, go on with a run that was stopped.
+
+Not for: the work itself (run.py, repeats.py); heavy libraries load when the command runs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class From(StrEnum):
+    """Which checkpoint to go on from."""
+
+    last = "last"
+    previous = "previous"
+    best = "best"
+
+
+def resume_command(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    from_: Annotated[
+        From, typer.Option("--from", help="Checkpoint to go on from; another than the last if that one is damaged.")
+    ] = From.last,
+) -> None:
+    """Go on with a run that was stopped, and end with the same result as if it had not been.
+
+    The graph must be as it was; the result is the same to the last digit with the same number of threads. Repeats
+    (--repeat) go on with those that are not finished.
+
+    \b
+    Examples:
+      shadow resume runs/recipe-1
+      shadow resume runs/recipe-1 --from previous
+    """
+    from shadow_gnn.allocator import keep_freed_memory
+    from shadow_gnn.cli.live import live_run, show_result
+    from shadow_gnn.repeats import is_repeats, resume_repeats
+    from shadow_gnn.run import RunOptions, resume_run
+    from shadow_gnn.run_folder import RESULT, read_json
+
+    keep_freed_memory()
+    with live_run(run) as live:
+        options = RunOptions(watcher=live)
+        if not is_repeats(run):
+            resume_run(run, source=from_.value, options=options)
+        elif from_ is From.last:
+            resume_repeats(run, options)
+        else:
+            raise ValueError(f"resume: --from must be given with one repeat, such as {run / 'repeat-0'}")
+    show_result(run, read_json(run / RESULT))

@@ -1,0 +1,79 @@
+"""Train: `shadow train`, a recipe to a run folder.
+
+Not for: the work itself (run.py, repeats.py); heavy libraries load when the command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.recipe import Recipe
+
+
+def _show_keys(value: bool) -> None:
+    if not value:
+        return
+    from shadow_gnn.recipe_keys import recipe_keys
+
+    for key in recipe_keys():
+        default = f" = {key.default}" if key.default else ""
+        typer.echo(f"{key.name}{default}    ({key.values})\n    {key.text}")
+    raise typer.Exit
+
+
+def train_command(
+    recipe: Annotated[Path, typer.Argument(help="Recipe, a TOML file.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder to make.", show_default="runs/<recipe>-<number>")] = None,
+    graph: Annotated[str | None, typer.Option(help="Graph folder or built-in graph, instead of the recipe's.")] = None,
+    repeat: Annotated[
+        int, typer.Option(min=1, max=1000, help="Train with this many seeds; gives mean and deviation.")
+    ] = 1,
+    keys: Annotated[
+        bool,
+        typer.Option("--keys", callback=_show_keys, is_eager=True, help="Show every key of a recipe and exit."),
+    ] = False,
+) -> None:
+    """Train a model as a recipe says.
+
+    Everything goes into a run folder: the complete recipe, metrics of each epoch (metrics.csv), checkpoints, the model
+    of the best epoch (model.safetensors, config.json) and how good it is (result.json). A run that is stopped by Ctrl-C
+    or otherwise goes on with `shadow resume`.
+
+    \b
+    Examples:
+      shadow train recipe.toml
+      shadow train recipe.toml --set model.num_layers=5 --set training.num_epochs=20 --out runs/deep
+      shadow train recipe.toml --graph my-graph --repeat 5
+      shadow train --keys
+    """
+    from shadow_gnn.allocator import keep_freed_memory
+    from shadow_gnn.recipe_file import read_recipe
+    from shadow_gnn.recipe_keys import toml_value
+    from shadow_gnn.run_folder import free_folder
+
+    keep_freed_memory()
+    changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
+    _train(read_recipe(recipe, changes), out or free_folder(recipe), repeat)
+
+
+def _train(recipe: Recipe, folder: Path, repeat: int) -> None:
+    from shadow_gnn.cli.live import live_run, show_result
+    from shadow_gnn.repeats import train_repeats
+    from shadow_gnn.run import RunOptions, train_recipe
+    from shadow_gnn.run_folder import RESULT, read_json
+
+    with live_run(folder) as live:
+        options = RunOptions(watcher=live)
+        if repeat > 1:
+            train_repeats(recipe, folder, repeat, options)
+        else:
+            train_recipe(recipe, folder, options=options)
+    show_result(folder, read_json(folder / RESULT))

@@ -1,0 +1,38 @@
+"""Trained: the model of a run and the graph to use it on, as `shadow evaluate` and `shadow predict` name them.
+
+Not for: what is done with them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.graph import Graph
+    from shadow_gnn.model_file import TrainedModel
+
+
+def open_trained(folder: Path, graph_name: str | None) -> tuple[TrainedModel, Graph]:
+    """Open a run's model with the graph it was trained on or another one; a changed graph is worth a line."""
+    from shadow_gnn.errors import RunError
+    from shadow_gnn.model_file import CONFIG, read_model
+    from shadow_gnn.run_folder import RECORD, REPEATS, check_graph, open_run
+    from shadow_gnn.setup import open_recipe_graph
+
+    if (folder / REPEATS).exists():
+        raise RunError(f"{folder}: holds several repeats; name one of them, such as {folder / 'repeat-0'}")
+    if (folder / RECORD).exists() and not (folder / CONFIG).exists():
+        raise RunError(f"{folder}: is not finished; go on with shadow resume {folder}")
+    trained = read_model(folder)
+    if graph_name is not None:
+        return trained, open_recipe_graph(graph_name)
+    run = open_run(folder)
+    graph = open_recipe_graph(run.recipe.graph)
+    try:
+        check_graph(run, graph)
+    except RunError:
+        typer.echo(f"note: {graph.path} has changed since the model was trained on it", err=True)
+    return trained, graph

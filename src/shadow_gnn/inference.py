@@ -1,0 +1,57 @@
+"""Inference: a trained model on any graph that fits it, be it grown, changed or another one.
+
+Not for: tables of predictions (predictions.py), nor for models that are still trained (run.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.build import build_extractor
+from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.graph import Graph
+from shadow_gnn.loader import Loader
+from shadow_gnn.model_file import ModelConfig, TrainedModel, check_fits
+from shadow_gnn.predict import Evaluation, OnBatch, evaluate_by_degree
+from shadow_gnn.setup import EVALUATION_FACTOR, make_loaders
+from shadow_gnn.task import label_kind, split_targets
+
+Ints = NDArray[np.int64]
+
+
+def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints) -> list[Loader]:
+    """Return a loader for each branch that goes through targets of a graph in their order."""
+    config = trained.config
+    check_fits(config, graph)
+    extractors = tuple(
+        build_extractor(branch.extractor, training=False, edge_pos=bool(edges))
+        for branch, edges in zip(config.branches, trained.model.edges, strict=True)
+    )
+    batch_size = EVALUATION_FACTOR * config.batch_size
+    return make_loaders(graph, extractors, trained.model, targets, batch_size, config.seed)
+
+
+def evaluate_split(
+    trained: TrainedModel, graph: Graph, split: str = "test", *, on_batch: OnBatch | None = None
+) -> Evaluation:
+    """Return how good a model is on the targets of a split, also by degree."""
+    check_fits(trained.config, graph)
+    targets = split_targets(graph, split)
+    _check_labels(trained.config, graph, targets)
+    loaders = prediction_loaders(trained, graph, targets)
+    return evaluate_by_degree(
+        trained.model, loaders, trained.task, precision=trained.config.precision, on_batch=on_batch
+    )
+
+
+def _check_labels(config: ModelConfig, graph: Graph, targets: Ints) -> None:
+    """Raise unless a graph's labels are of the kind that the model predicts."""
+    name, kind = graph.path or "graph in memory", label_kind(graph)
+    if kind != config.target:
+        raise ValueError(f"{name}: labels must be {config.target}, as the model predicts, got {kind}")
+    labels = array_rows(graph, "y", targets)
+    assert labels is not None
+    width = labels.shape[1] if kind == "multilabel" else int(labels.max()) + 1 if kind == "classes" else 1
+    if width > config.out_dim or (kind == "multilabel" and width != config.out_dim):
+        raise ValueError(f"{name}: must have the {config.out_dim} classes that the model predicts, got {width}")

@@ -1,0 +1,174 @@
+"""Model file: a finished model as model.safetensors and config.json, the layout of the Hugging Face Hub.
+
+Not for: checkpoints of a run that still goes on (checkpoint.py).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from shadow_gnn.build import build_model
+from shadow_gnn.checkpoint import load_weights
+from shadow_gnn.errors import RunError
+from shadow_gnn.files import new_checksum, open_regular, write_file
+from shadow_gnn.graph import Graph
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.recipe import BranchRecipe, Record
+from shadow_gnn.task import NodeTask
+from shadow_gnn.views import FeatureStatistics
+
+VERSION = 1
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+MAX_CONFIG_BYTES = 1 << 26
+
+Width = Annotated[int, Field(ge=0, le=100_000_000)]
+
+
+class ModelConfig(Record):
+    """What must be known beside the weights to predict with a model."""
+
+    model_type: Literal["shadow-gnn"] = "shadow-gnn"
+    """Tells the file from any other config.json."""
+    version: Literal[1] = 1
+    """Version of the layout."""
+    weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    """Checksum of the weights' file."""
+    in_dim: Width
+    """Feature columns; 0 for none."""
+    out_dim: Width
+    """Classes, labels, or 1 for a value."""
+    edge_dim: Width
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool
+    """Whether the graph's edges have weights."""
+    target: Literal["classes", "multilabel", "values"]
+    """What a target has."""
+    value_mean: float
+    """Added to what the model says of a value."""
+    value_deviation: float
+    """Multiplied with it first."""
+    class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    """Name of each class, if the graph had them."""
+    branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
+    """Extractor and network of each branch."""
+    precision: Literal["float32", "bf16"]
+    """What the model was trained with."""
+    batch_size: Annotated[int, Field(ge=1, le=1_000_000)]
+    """Targets of a training step."""
+    seed: Annotated[int, Field(ge=0, lt=2**53)]
+    """Random seed of the run; scopes that are drawn are drawn with it."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """A model that is ready to predict."""
+
+    config: ModelConfig
+    """What it is."""
+    model: ShadowGNN
+    """With its weights, in eval mode."""
+    task: NodeTask
+    """What it predicts."""
+
+
+def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
+    """Write the weights, then the config that names their checksum: only together they are a model."""
+    data = _weights(model)
+    write_file(folder / WEIGHTS, data)
+    whole = config.model_copy(update={"weights_blake2b": _checksum(data)})
+    write_file(folder / CONFIG, (json.dumps(whole.model_dump(mode="json"), indent=1) + "\n").encode())
+
+
+def read_model(folder: str | Path) -> TrainedModel:
+    """Read a model; a RunError names the file that is missing, damaged or of another version."""
+    folder = Path(folder)
+    config = _read_config(folder / CONFIG)
+    data = _read(folder / WEIGHTS)
+    if _checksum(data) != config.weights_blake2b:
+        raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum is not the one of {CONFIG}")
+    from safetensors.torch import load
+
+    model = build_model(
+        [branch.model for branch in config.branches if branch.model is not None],
+        in_dim=config.in_dim,
+        out_dim=config.out_dim,
+        edge_dim=config.edge_dim,
+        edge_weight=config.edge_weight,
+        values=config.target == "values",
+        statistics=_no_statistics(config),
+    )
+    load_weights(model, load(data), str(folder / WEIGHTS))
+    task = NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
+    return TrainedModel(config, model.eval(), task)
+
+
+def check_fits(config: ModelConfig, graph: Graph) -> None:
+    """Raise unless a model can read a graph: the same feature columns, and edge arrays where it needs them."""
+    name = graph.path or "graph in memory"
+    in_dim = 0 if graph.x is None else graph.x.shape[1]
+    edge_dim = 0 if graph.edge_attr is None else graph.edge_attr.shape[1]
+    if in_dim != config.in_dim:
+        raise ValueError(
+            f"{name}: must have {config.in_dim} feature columns, as the model was trained on, got {in_dim}"
+        )
+    if config.edge_weight and graph.edge_weight is None:
+        raise ValueError(f"{name}: must have edge weights, as the model was trained on, got none")
+    if config.edge_dim and edge_dim != config.edge_dim:
+        raise ValueError(f"{name}: must have {config.edge_dim} edge feature columns, got {edge_dim}")
+
+
+def _weights(model: ShadowGNN) -> bytes:
+    from safetensors.torch import save
+
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    return save(tensors, {"format": "pt"})
+
+
+def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
+    """Stand in for the statistics that the weights bring along."""
+    first = config.branches[0].model
+    if first is None or not first.standardise or config.in_dim == 0:
+        return None
+    return FeatureStatistics(np.zeros(config.in_dim, np.float32), np.ones(config.in_dim, np.float32))
+
+
+def _read_config(path: Path) -> ModelConfig:
+    raw = _read(path, MAX_CONFIG_BYTES)
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{path}: is not JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("model_type") != "shadow-gnn":
+        raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
+    if content.get("version") != VERSION:
+        raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
+    try:
+        return ModelConfig.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def _read(path: Path, max_bytes: int | None = None) -> bytes:
+    try:
+        with open_regular(path) as handle:
+            data = handle.read() if max_bytes is None else handle.read(max_bytes + 1)
+    except FileNotFoundError:
+        raise RunError(f"{path}: is missing; is the run finished?") from None
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if max_bytes is not None and len(data) > max_bytes:
+        raise RunError(f"{path}: must have at most {max_bytes} bytes")
+    return data
+
+
+def _checksum(data: bytes) -> str:
+    checksum = new_checksum()
+    checksum.update(data)
+    return str(checksum.hexdigest())

@@ -1,0 +1,288 @@
+"""Recipe: what to train on what, and how, as frozen records; the docstring under a field is its help text.
+
+Not for: files and faults of files (recipe_file.py), nor for turning names into classes (build.py).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Record(BaseModel):
+    """A strict, frozen table of a recipe: unknown keys and values of another type are faults."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+
+class TaskRecipe(Record):
+    """What is predicted."""
+
+    kind: Literal["node"] = "node"
+    """What a target is: a node."""
+    target: Literal["auto", "classes", "multilabel", "values"] = "auto"
+    """What a target has: one class, several yes/no labels, or a value; auto takes what the graph's labels are."""
+    inductive: bool = False
+    """Train on the training nodes and the edges among them alone; evaluate on the whole graph."""
+    class_weights: bool = False
+    """Weigh the loss of each class by its inverse frequency among the training targets; only for classes."""
+
+
+class PprRecipe(Record):
+    """The nodes with the highest personalised PageRank."""
+
+    kind: Literal["ppr", "stochastic-ppr"] = "ppr"
+    """ppr takes the best nodes, stochastic-ppr draws nodes by score in training and takes the best in evaluation."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included."""
+    teleport: Annotated[float, Field(gt=0, lt=1)] = 0.2609
+    """Restart probability of the walk; smaller reaches further."""
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Smallest score kept; 0 keeps all."""
+    threshold_kind: Literal["relative", "absolute"] = "relative"
+    """Threshold as a share of the best score after the target's, or as it is."""
+    tolerance: Annotated[float, Field(gt=0, le=1)] | None = None
+    """A fixed residual bound of the push; left out, it is refined for each target."""
+    precision: Annotated[float, Field(gt=0, le=100)] = 0.15
+    """How far the bound is refined; smaller is slower and nearer to exact."""
+    max_nodes: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Hard cap on the nodes of a scope, where it is to be below topk."""
+
+
+class KhopRecipe(Record):
+    """Random neighbours within a number of hops."""
+
+    kind: Literal["khop"] = "khop"
+    """Neighbours within num_hops, drawn anew in each epoch."""
+    num_hops: Annotated[int, Field(ge=0, le=100)] = 2
+    """Radius of the scope."""
+    fanout: Annotated[int, Field(ge=1, le=1_000_000)] = 20
+    """Neighbours drawn per node and hop."""
+    replace: bool = False
+    """Draw with replacement, so that fewer distinct neighbours may come out."""
+    max_nodes: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Hard cap on the nodes of a scope; nodes met first stay."""
+
+
+class FullRecipe(Record):
+    """The whole neighbourhood."""
+
+    kind: Literal["full"] = "full"
+    """All nodes within num_hops."""
+    num_hops: Annotated[int, Field(ge=0, le=100)] = 2
+    """Radius of the scope."""
+    max_nodes: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Hard cap on the nodes of a scope; nodes met first stay."""
+
+
+class NodeRecipe(Record):
+    """The target alone."""
+
+    kind: Literal["node"] = "node"
+    """The target alone: a model on it is an MLP."""
+
+
+def _extractor_tag(value: Any) -> str | None:
+    """Return the extractor that a table or a record is of; a table without kind is of PPR."""
+    kind = value.get("kind", "ppr") if isinstance(value, dict) else getattr(value, "kind", None)
+    return kind if isinstance(kind, str) else None
+
+
+ExtractorRecipe = Annotated[
+    Annotated[PprRecipe, Tag("ppr")]
+    | Annotated[PprRecipe, Tag("stochastic-ppr")]
+    | Annotated[KhopRecipe, Tag("khop")]
+    | Annotated[FullRecipe, Tag("full")]
+    | Annotated[NodeRecipe, Tag("node")],
+    Discriminator(_extractor_tag),
+]
+
+EXTRACTORS: dict[str, type[Record]] = {
+    "ppr": PprRecipe,
+    "stochastic-ppr": PprRecipe,
+    "khop": KhopRecipe,
+    "full": FullRecipe,
+    "node": NodeRecipe,
+}
+
+
+class ModelRecipe(Record):
+    """The network of a branch, and how several branches are joined."""
+
+    layer: Name = "sage"
+    """gcn, sage, gat (the authors' form), gatconv (GATConv's), gin, sgc, mlp, or the name of a conv class of PyG, for
+    example TransformerConv."""
+    num_layers: Annotated[int, Field(ge=1, le=100)] = 3
+    """Layers of message passing; the scope does not grow with them."""
+    hidden_dim: Annotated[int, Field(ge=1, le=16_384)] = 256
+    """Width of every layer."""
+    num_heads: Annotated[int, Field(ge=1, le=64)] = 4
+    """Attention heads, for layers that have them."""
+    activation: Literal["relu", "elu", "prelu", "none"] = "relu"
+    """Activation after each linear map."""
+    dropout: Share = 0.0
+    """Share of each layer's inputs that is dropped in training."""
+    dropedge: Share = 0.0
+    """Share of the edges that is dropped from each batch in training."""
+    norm: Literal["layer", "none"] = "layer"
+    """Normalisation of each layer's outputs."""
+    skip: Literal["none", "max", "sum", "concat"] = "none"
+    """How the outputs of all layers are joined; none takes the last one."""
+    readout: Name = "center"
+    """center, sum, mean, max, sort, or the name of an aggregation class of PyG, such as MedianAggregation."""
+    sort_size: Annotated[int, Field(ge=1, le=10_000)] = 25
+    """Nodes that the sort readout keeps."""
+    encoding: Literal["hop", "ppr", "drnl", "none"] = "hop"
+    """Structure relative to the target that is put beside the features: distance or score."""
+    encoding_join: Literal["add", "concat"] = "add"
+    """Whether the encoding is added to the features or concatenated."""
+    edge_weights: bool = True
+    """Messages count by the weights of their edges, where the graph has weights."""
+    head_norm: bool = True
+    """Normalise the logits, as the authors do; never done for values or for fewer than 3 classes."""
+    ensemble: Literal["attention", "mean"] = "attention"
+    """How several branches are joined."""
+    share_weights: bool = False
+    """Whether branches share the weights of their layers."""
+    trim: bool = True
+    """Leave out rows that cannot reach the target any more; the same result, faster."""
+    standardise: bool = True
+    """Shift and scale each feature to mean 0 and deviation 1."""
+
+
+class BranchRecipe(Record):
+    """One extractor with its network, for ensembles."""
+
+    extractor: ExtractorRecipe = PprRecipe()
+    """How the branch's scopes are chosen."""
+    model: ModelRecipe | None = None
+    """What differs from the recipe's [model]; keys that are left out are taken from there."""
+
+
+class TrainingRecipe(Record):
+    """How the model is trained."""
+
+    num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
+    """Most passes over the training targets."""
+    batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
+    """Targets of a step."""
+    optimiser: Literal["adam", "adamw"] = "adam"
+    """adam adds weight decay to the gradient, adamw takes it from the weights."""
+    learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.01
+    """Step size, before the schedule."""
+    weight_decay: Annotated[float, Field(ge=0, le=100)] = 0.0
+    """Pull of the weights towards 0."""
+    schedule: Literal["constant", "cosine", "step", "plateau"] = "constant"
+    """Learning rate over the epochs: as it is, along a half cosine to 0, times decay every decay_epochs, or times decay
+    whenever decay_epochs brought no better validation."""
+    decay: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    """Factor of the step and plateau schedules."""
+    decay_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 10
+    """Epochs of the step and plateau schedules."""
+    warmup_epochs: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
+    """Epochs, or a part of one, in which the learning rate rises from 0 in a line."""
+    clip_norm: Annotated[float, Field(ge=0, le=1e9)] = 5.0
+    """Largest norm of the gradient; 0 for any."""
+    monitor: Literal["auto", "accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"] = "auto"
+    """Validation metric that decides which epoch is the best; auto is accuracy, micro_f1 or mae."""
+    patience: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """Stop after this many epochs without a better one; 0 for never."""
+    precision: Literal["float32", "bf16"] = "float32"
+    """bf16 computes linear maps in half the bits, with weights in float32; faster where the processor supports it."""
+    evaluate_every: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Epochs from one validation to the next."""
+    checkpoint_every: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Epochs from one checkpoint to the next."""
+    cache: Literal["memory", "disk", "none"] = "memory"
+    """Where the scopes of a deterministic extractor are kept between epochs; disk is the run's own folder."""
+    cache_megabytes: Annotated[int, Field(ge=0, le=10_000_000)] = 2048
+    """Most that the cache holds; what does not fit is extracted anew."""
+    accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """Where the model runs; auto takes the best that is there."""
+
+
+class LoggingRecipe(Record):
+    """Where metrics go beside metrics.csv."""
+
+    tensorboard: bool = False
+    """Write event files for TensorBoard into the run folder."""
+    wandb: Literal["off", "offline", "online"] = "off"
+    """Log to Weights & Biases: into the run folder, or to its server."""
+    wandb_project: Name = "shadow-gnn"
+    """Project of that log."""
+
+
+COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standardise")
+"""Keys of [model] that cannot differ between branches."""
+
+EXTRACTOR_TWICE = "extractor: must not be there beside branches, which have an extractor each"
+
+
+class Recipe(Record):
+    """Everything that decides a run."""
+
+    graph: Annotated[str, Field(min_length=1, max_length=4096)]
+    """Graph folder, or the name of a built-in graph."""
+    seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
+    """Random seed of weights, shuffling, drawn scopes and dropout."""
+    task: TaskRecipe = TaskRecipe()
+    """What is predicted."""
+    extractor: ExtractorRecipe | None = None
+    """How scopes are chosen; ppr with its defaults if there is neither this nor branches."""
+    branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, max_length=16)] = ()
+    """Several extractors, each with its network, whose embeddings are joined."""
+    model: ModelRecipe = ModelRecipe()
+    """The network."""
+    training: TrainingRecipe = TrainingRecipe()
+    """How it is trained."""
+    logging: LoggingRecipe = LoggingRecipe()
+    """Where metrics go."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, value: Any) -> Any:
+        """Complete a table: the default extractor, and what branches take over from [model]."""
+        if not isinstance(value, dict):
+            return value
+        filled = dict(value)
+        if not filled.get("branches") and filled.get("extractor") is None:
+            filled["extractor"] = {}
+        common, branches = filled.get("model", {}), filled.get("branches")
+        if isinstance(branches, (list, tuple)):
+            filled["branches"] = [_with_model(branch, common) for branch in branches]
+        return filled
+
+    @model_validator(mode="after")
+    def _check_branches(self) -> Recipe:
+        if self.branches and self.extractor is not None:
+            raise ValueError(EXTRACTOR_TWICE)
+        for number, branch in enumerate(self.branches):
+            for name in COMMON_KEYS:
+                if getattr(branch.model, name, None) != getattr(self.model, name):
+                    raise ValueError(f"branches.{number}.model.{name}: must be set in [model], for all branches alike")
+        return self
+
+    @property
+    def parts(self) -> tuple[BranchRecipe, ...]:
+        """The branches, each complete; one for a recipe with a single extractor."""
+        if self.branches:
+            return self.branches
+        assert self.extractor is not None
+        return (BranchRecipe(extractor=self.extractor, model=self.model),)
+
+
+def _with_model(branch: Any, common: Any) -> Any:
+    """Return a branch's table with the keys of [model] that it does not set itself."""
+    base = common.model_dump() if isinstance(common, ModelRecipe) else common
+    if not isinstance(branch, dict) or not isinstance(base, dict):
+        if isinstance(branch, BranchRecipe) and branch.model is None and isinstance(base, dict):
+            return {"extractor": branch.extractor, "model": base}
+        return branch
+    own = branch.get("model", {})
+    return {**branch, "model": {**base, **own}} if isinstance(own, dict) else branch

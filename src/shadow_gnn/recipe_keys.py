@@ -1,0 +1,103 @@
+"""Recipe keys: every key of a recipe with its values, default and meaning, for help texts, docs and hints.
+
+Not for: reading or checking a recipe (recipe_file.py, recipe_faults.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from pydantic.fields import FieldInfo
+
+from shadow_gnn.recipe import EXTRACTORS, BranchRecipe, Recipe, Record
+
+TABLES: dict[str, type[Record]] = {
+    name: field.annotation
+    for name, field in Recipe.model_fields.items()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, Record)
+}
+"""The tables of a recipe that always have the same keys."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a recipe."""
+
+    name: str
+    """With its table, such as model.num_layers."""
+    values: str
+    """What it may be set to."""
+    default: str
+    """As it would be written in TOML; empty where there is none."""
+    text: str
+    """What it does."""
+
+
+def recipe_keys() -> list[Key]:
+    """Return every key of a recipe, table by table."""
+    keys = [_key("", name, Recipe.model_fields[name]) for name in ("graph", "seed")]
+    for table, record in TABLES.items():
+        keys += [_key(table, name, field) for name, field in record.model_fields.items()]
+        if table == "task":
+            keys += _extractor_keys()
+    for name, field in BranchRecipe.model_fields.items():
+        keys.append(Key(f"branches.{name}", "table", "", _text(field)))
+    return keys
+
+
+def toml_value(value: Any) -> str:
+    """Write a scalar as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's too, but for the one control character that JSON lets stand.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def _extractor_keys() -> list[Key]:
+    """Return the keys of all extractors, each once, with the kinds that have it."""
+    owners: dict[str, list[str]] = {}
+    found: dict[str, Key] = {}
+    for kind, record in EXTRACTORS.items():
+        for name, field in record.model_fields.items():
+            owners.setdefault(name, []).append(kind)
+            found.setdefault(name, _key("extractor", name, field))
+    choices = " | ".join(toml_value(kind) for kind in EXTRACTORS)
+    first = replace(found.pop("kind"), values=choices, text="How scopes are chosen.")
+    return [first, *(replace(key, text=f"{', '.join(owners[name])}: {key.text}") for name, key in found.items())]
+
+
+def _key(table: str, name: str, field: FieldInfo) -> Key:
+    default = "" if field.is_required() or field.default is None else toml_value(field.default)
+    return Key(f"{table}.{name}" if table else name, _values(field), default, _text(field))
+
+
+def _text(field: FieldInfo) -> str:
+    return " ".join((field.description or "").split())
+
+
+def _values(field: FieldInfo) -> str:
+    """Say what a field takes: its choices, or its type with bounds."""
+    choices = [value for value in get_args(field.annotation) if isinstance(value, str)]
+    if choices:
+        return " | ".join(toml_value(choice) for choice in choices)
+    kind, metadata = field.annotation, list(field.metadata)
+    if get_args(kind):  # An optional number keeps its bounds inside the union.
+        inner = get_args(kind)[0]
+        kind, metadata = inner.__origin__, [bound for info in inner.__metadata__ for bound in info.metadata]
+    assert isinstance(kind, type)
+    if kind not in (int, float):
+        return {bool: "true | false", str: "text"}[kind]
+    return " ".join(["integer" if kind is int else "number", *_bounds(metadata)])
+
+
+def _bounds(metadata: list[Any]) -> Iterator[str]:
+    for sign, word in (("gt", "above"), ("ge", "from"), ("lt", "below"), ("le", "to")):
+        for bound in metadata:
+            value = getattr(bound, sign, None)
+            if value is not None:
+                yield f"{word} {value:,}" if isinstance(value, int) else f"{word} {value:g}"

@@ -1,0 +1,279 @@
+"""Run: one recipe trained with one seed, in a folder from which it can go on after any end.
+
+Not for: the loop (train.py), the folder before and after training (run_folder.py), several seeds (repeats.py).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from shadow_gnn.checkpoint import Checkpoint, restore_model, take_checkpoint
+from shadow_gnn.checkpoints import Checkpoints, Source
+from shadow_gnn.errors import TrainingError, WriteError
+from shadow_gnn.graph import Graph
+from shadow_gnn.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
+from shadow_gnn.metrics import METRICS, monitored
+from shadow_gnn.model_file import ModelConfig, write_model
+from shadow_gnn.predict import evaluate
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe_file import read_recipe
+from shadow_gnn.run_folder import METRICS as METRICS_FILE
+from shadow_gnn.run_folder import (
+    RESULT,
+    Run,
+    check_graph,
+    create_run,
+    free_folder,
+    locked,
+    open_run,
+    remove_leftovers,
+    write_json,
+)
+from shadow_gnn.setup import Setup, make_setup, open_recipe_graph
+from shadow_gnn.task import split_targets
+from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, fit, stops_early
+
+
+class RunWatcher(Protocol):
+    """Who is told what happens in a run."""
+
+    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+        """Hear that training begins, or goes on after num_done epochs."""
+        ...
+
+    def on_step(self, step: Step) -> None:
+        """Hear of a step."""
+        ...
+
+    def on_epoch(self, state: State) -> None:
+        """Hear of an epoch; its checkpoint is written."""
+        ...
+
+
+class SilentRun(Silent):
+    """A watcher that does nothing."""
+
+    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunOptions:
+    """What a run can do without."""
+
+    graph: Graph | None = None
+    """The graph, in the place of the one that the recipe names."""
+    watcher: RunWatcher | None = None
+    """Who is told of steps and epochs."""
+    cache_folder: Path | None = None
+    """Where scopes are kept if the recipe's cache is on disk; None for the run's own folder."""
+
+
+def train_recipe(
+    recipe: Recipe | str | Path,
+    out: str | Path | None = None,
+    *,
+    overrides: Sequence[str] = (),
+    options: RunOptions | None = None,
+) -> Run:
+    """Train a recipe, or the recipe in a file with overrides such as "model.num_layers=5", in a new run folder.
+
+    out: the folder to make; runs/<name>-<number> if None.
+    """
+    options = options or RunOptions()
+    _check_one_process()
+    folder = Path(out) if out is not None else free_folder("run" if isinstance(recipe, Recipe) else recipe)
+    if not isinstance(recipe, Recipe):
+        recipe = read_recipe(recipe, overrides)
+    elif overrides:
+        raise ValueError("train_recipe: overrides must go with the file of a recipe, got a Recipe")
+    if os.path.lexists(folder):
+        raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
+    graph = options.graph or open_recipe_graph(recipe.graph)
+    recipe = with_graph_path(recipe, graph)
+    setup = make_setup(recipe, graph, cache_folder=options.cache_folder or folder / "cache")
+    run = create_run(folder, recipe, graph, num_threads=torch.get_num_threads())
+    _train(run, setup, "last", options.watcher or SilentRun())
+    return run
+
+
+def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptions | None = None) -> Run:
+    """Go on with a run that was stopped, and end as if it had not been; a finished run is left as it is.
+
+    source: the checkpoint to go on from, if it is not to be the last one.
+    """
+    options = options or RunOptions()
+    _check_one_process()
+    run = open_run(folder)
+    if run.result is not None:
+        return run
+    graph = options.graph or open_recipe_graph(run.recipe.graph)
+    check_graph(run, graph)
+    setup = make_setup(run.recipe, graph, cache_folder=options.cache_folder or run.folder / "cache")
+    _train(run, setup, source, options.watcher or SilentRun())
+    return run
+
+
+def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
+    """Return the recipe with the whole path of its graph's folder, so that it means the same from anywhere."""
+    from shadow_gnn.datasets import BUILT_IN
+
+    if recipe.graph in BUILT_IN or graph.path is None:
+        return recipe
+    return recipe.model_copy(update={"graph": str(graph.path)})
+
+
+def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher) -> None:
+    """Train from a checkpoint, if there is one, to the end, and write what came out."""
+    with locked(run.folder), ExitStack() as stack:
+        remove_leftovers(run.folder)
+        checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
+        checkpoint = checkpoints.read(source)
+        past = [] if checkpoint is None else [Epoch(**epoch) for epoch in checkpoint.content["history"]]
+        loggers = _open_loggers(run, setup, past)
+        for logger in loggers:
+            stack.callback(logger.close)
+        watcher.on_start(run, setup, len(past))
+        keeper = _Keeper(run, setup, checkpoints, loggers, watcher)
+        state = _fit(setup, checkpoint, keeper)
+        _finish(run, setup, checkpoints, state)
+
+
+def _fit(setup: Setup, checkpoint: Checkpoint | None, keeper: _Keeper) -> State:
+    settings = setup.recipe.training
+    valid = setup.evaluation_loaders(split_targets(setup.graph, "valid"))
+
+    def validate(model: torch.nn.Module) -> dict[str, float]:
+        return evaluate(model, valid, setup.task, precision=settings.precision)
+
+    options = FitOptions(
+        seed=setup.recipe.seed, validate=validate, watcher=keeper, checkpoint=checkpoint, keep_best=False
+    )
+    try:
+        return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
+    except TrainingError as error:
+        epochs = keeper.checkpoints.epochs()
+        kept = f"; the checkpoint of epoch {epochs[0]} is kept in {keeper.run.folder}" if epochs else ""
+        raise TrainingError(f"{error}{kept}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class _Keeper:
+    """Writes the checkpoint and the metrics of every epoch."""
+
+    run: Run
+    setup: Setup
+    checkpoints: Checkpoints
+    loggers: Sequence[MetricLogger]
+    watcher: RunWatcher
+
+    def on_step(self, step: Step) -> None:
+        self.watcher.on_step(step)
+
+    def on_epoch(self, state: State) -> None:
+        settings, epoch = self.setup.recipe.training, state.history[-1]
+        number = epoch.number + 1
+        content = {"run_id": self.run.record.run_id, "history": [asdict(past) for past in state.history]}
+        checkpoint = take_checkpoint(state.model, state.optimiser, content)
+        # The best one first: a run that is killed between the two makes this epoch again and writes the same.
+        if state.best is epoch:
+            self.checkpoints.write_best(checkpoint)
+        ends = number == settings.num_epochs or stops_early(state, settings)
+        if ends or number % settings.checkpoint_every == 0:
+            self.checkpoints.write(number, checkpoint)
+        for logger in self.loggers:
+            logger.log(number, _numbers(epoch))
+        self.setup.keep_scopes()
+        self.watcher.on_epoch(state)
+
+
+def _open_loggers(run: Run, setup: Setup, past: Sequence[Epoch]) -> list[MetricLogger]:
+    rows = [(epoch.number + 1, _numbers(epoch)) for epoch in past]
+    csv = CsvLogger(run.folder / METRICS_FILE, _columns(setup), rows)
+    config = run.recipe.model_dump(mode="json")
+    place = LogPlace(run.folder, run.record.run_id, len(past) + 1, config)
+    return [csv, *open_loggers(run.recipe.logging, place)]
+
+
+def _columns(setup: Setup) -> list[str]:
+    monitor = monitored(setup.task, setup.recipe.training.monitor)
+    valid = [f"valid_{name}" for name in METRICS[setup.task.target]]
+    return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds"]
+
+
+def _numbers(epoch: Epoch) -> dict[str, float]:
+    return {
+        "loss": epoch.loss,
+        **{f"train_{name}": value for name, value in epoch.train.items()},
+        **{f"valid_{name}": value for name, value in epoch.valid.items()},
+        "learning_rate": epoch.learning_rate,
+        "seconds": epoch.seconds,
+        "extraction_seconds": epoch.extraction_seconds,
+    }
+
+
+def _finish(run: Run, setup: Setup, checkpoints: Checkpoints, state: State) -> None:
+    """Write the best epoch's model and how good it is; result.json comes last and says that all is there."""
+    best = state.best
+    assert best is not None
+    restore_model(checkpoints.read_best(best.number + 1), setup.model)
+    test: dict[str, float] = {}
+    if "test" in setup.graph.splits:
+        loaders = setup.evaluation_loaders(split_targets(setup.graph, "test"))
+        test = evaluate(setup.model, loaders, setup.task, precision=setup.recipe.training.precision)
+    write_model(run.folder, setup.model, _config(setup))
+    rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
+    write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
+    seconds = [epoch.seconds for epoch in state.history]
+    result = {
+        "monitor": state.monitor,
+        "best_epoch": best.number + 1,
+        "num_epochs": len(state.history),
+        "stopped_early": len(state.history) < setup.recipe.training.num_epochs,
+        "valid": _plain(best.valid),
+        "test": _plain(test),
+        "num_parameters": sum(weight.numel() for weight in setup.model.parameters()),
+        "seconds": sum(seconds),
+        "seconds_per_epoch": sum(seconds) / len(seconds),
+    }
+    write_json(run.folder / RESULT, result)
+
+
+def _config(setup: Setup) -> ModelConfig:
+    recipe, graph, task = setup.recipe, setup.graph, setup.task
+    names = graph.class_name
+    return ModelConfig(
+        weights_blake2b="0" * 32,
+        in_dim=0 if graph.x is None else graph.x.shape[1],
+        out_dim=task.out_dim,
+        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+        edge_weight=graph.edge_weight is not None,
+        target=task.target,
+        value_mean=task.value_mean,
+        value_deviation=task.value_deviation,
+        class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
+        branches=recipe.parts,
+        precision=recipe.training.precision,
+        batch_size=recipe.training.batch_size,
+        seed=recipe.seed,
+    )
+
+
+def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:
+    """Write a metric that is not defined as null, which JSON has, and not as nan, which it has not."""
+    return {name: value if math.isfinite(value) else None for name, value in metrics.items()}
+
+
+def _check_one_process() -> None:
+    """Refuse several processes: each would train the whole, and all would write into one folder."""
+    count = os.environ.get("WORLD_SIZE", "1")
+    if count != "1":
+        raise ValueError(f"train: must run as one process, got WORLD_SIZE={count}")

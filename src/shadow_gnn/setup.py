@@ -1,0 +1,161 @@
+"""Setup: everything that a recipe and a graph decide together: the task, the model, extractors and loaders.
+
+Not for: training (train.py) or files of a run (run.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.build import build_extractor, build_model, with_cache
+from shadow_gnn.errors import SourceError
+from shadow_gnn.extract import CachedExtractor, Extractor
+from shadow_gnn.graph import Graph
+from shadow_gnn.loader import Loader
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.recipe import ModelRecipe, Recipe
+from shadow_gnn.store import open_graph
+from shadow_gnn.task import NodeTask, node_task, split_targets
+from shadow_gnn.views import feature_statistics, training_view
+
+Ints = NDArray[np.int64]
+
+EVALUATION_FACTOR = 4
+"""Batches of evaluation are this many times larger: nothing is kept for a backward pass."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """The objects of one run."""
+
+    recipe: Recipe
+    """What they were made from."""
+    graph: Graph
+    """The whole graph."""
+    training_graph: Graph
+    """The graph that training sees: the whole one, or its training view."""
+    task: NodeTask
+    """What is predicted."""
+    model: ShadowGNN
+    """With the weights it starts with."""
+    training_extractors: tuple[Extractor, ...]
+    """One for each branch."""
+    evaluation_extractors: tuple[Extractor, ...]
+    """One for each branch; the same objects where nothing is drawn by score."""
+
+    def training_loaders(self) -> list[Loader]:
+        """Return a shuffling loader for each branch; all go through the training targets in the same order."""
+        return [
+            Loader(
+                self.training_graph,
+                extractor,
+                split_targets(self.graph, "train"),
+                batch_size=self.recipe.training.batch_size,
+                shuffle=True,
+                seed=self.recipe.seed,
+                order=order,
+                edges=edges,
+            )
+            for extractor, order, edges in zip(
+                self.training_extractors, self.model.orders, self.model.edges, strict=True
+            )
+        ]
+
+    def evaluation_loaders(self, targets: Ints) -> list[Loader]:
+        """Return a loader for each branch that goes through targets of the whole graph in their order."""
+        batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
+        return make_loaders(self.graph, self.evaluation_extractors, self.model, targets, batch_size, self.recipe.seed)
+
+    def keep_scopes(self) -> None:
+        """Write scopes that are still only in memory to the cache's folder, if there is one."""
+        for extractor in (*self.training_extractors, *self.evaluation_extractors):
+            if isinstance(extractor, CachedExtractor):
+                extractor.flush()
+
+
+def make_loaders(
+    graph: Graph, extractors: tuple[Extractor, ...], model: ShadowGNN, targets: Ints, batch_size: int, seed: int
+) -> list[Loader]:
+    """Return a loader for each branch of a model that goes through targets in their order, for evaluation."""
+    return [
+        Loader(graph, extractor, targets, batch_size=batch_size, seed=seed, fixed_seed=True, order=order, edges=edges)
+        for extractor, order, edges in zip(extractors, model.orders, model.edges, strict=True)
+    ]
+
+
+def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None) -> Setup:
+    """Make everything that a run needs; a recipe that does not fit the graph is one clear line.
+
+    cache_folder: where scopes are kept if the recipe's cache is on disk.
+    """
+    task = node_task(graph, recipe.task.target, class_weights=recipe.task.class_weights)
+    train = split_targets(graph, "train")
+    split_targets(graph, "valid")  # A graph without one is named now, not after the first epoch.
+    recipes = branch_models(recipe)
+    statistics = None
+    if recipe.model.standardise and graph.x is not None:
+        statistics = feature_statistics(graph, train if recipe.task.inductive else None)
+    model = build_model(
+        recipes,
+        in_dim=0 if graph.x is None else graph.x.shape[1],
+        out_dim=task.out_dim,
+        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+        edge_weight=graph.edge_weight is not None,
+        values=task.target == "values",
+        statistics=statistics,
+        seed=recipe.seed,
+    )
+    training, evaluation = make_extractors(recipe, model, cache_folder)
+    view = training_view(graph, train) if recipe.task.inductive else graph
+    return Setup(recipe, graph, view, task, model, training, evaluation)
+
+
+def branch_models(recipe: Recipe) -> list[ModelRecipe]:
+    """Return the model of each branch, after checking what only the task can tell."""
+    recipes = [part.model or recipe.model for part in recipe.parts]
+    for model in recipes:
+        if model.encoding == "drnl":
+            raise ValueError(
+                "model: encoding must be hop, ppr or none to predict nodes, got 'drnl', which is for pairs"
+            )
+        if recipe.model.share_weights and model != recipes[0]:
+            raise ValueError("model: branches must be alike to share weights, theirs differ")
+    return recipes
+
+
+def make_extractors(
+    recipe: Recipe, model: ShadowGNN, cache_folder: Path | None = None, *, cached: bool = True
+) -> tuple[tuple[Extractor, ...], tuple[Extractor, ...]]:
+    """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
+    settings = recipe.training
+    num_graphs = 2 if recipe.task.inductive else 1
+    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.parts) * num_graphs)
+    training: list[Extractor] = []
+    evaluation: list[Extractor] = []
+    for part, edges in zip(recipe.parts, model.edges, strict=True):
+        kinds = [build_extractor(part.extractor, training=mode, edge_pos=bool(edges)) for mode in (True, False)]
+        if cached and settings.cache != "none":
+            folder = cache_folder if settings.cache == "disk" else None
+            kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
+        # One cache serves both where both extract alike.
+        training.append(kinds[0])
+        evaluation.append(kinds[0] if kinds[0].key == kinds[1].key else kinds[1])
+    return tuple(training), tuple(evaluation)
+
+
+def open_recipe_graph(name: str) -> Graph:
+    """Open the graph that a recipe names: a built-in one, or a folder."""
+    from shadow_gnn.datasets import BUILT_IN, open_dataset
+
+    if name in BUILT_IN:
+        return open_dataset(name)
+    if not Path(name).exists():
+        near = get_close_matches(name, BUILT_IN, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise SourceError(f"graph: {name} must be a graph folder or one of {', '.join(BUILT_IN)}, got neither{hint}")
+    return open_graph(name)

@@ -1,0 +1,142 @@
+"""Build: every name of a recipe becomes a model that runs, learns by its seed alone, and is refused in one line."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from shadow_gnn.batch import collate
+from shadow_gnn.build import LAYERS, READOUTS, build_extractor, build_model, with_cache
+from shadow_gnn.extract import (
+    CachedExtractor,
+    FullExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    StochasticPprExtractor,
+)
+from shadow_gnn.recipe import FullRecipe, KhopRecipe, ModelRecipe, NodeRecipe, PprRecipe
+from shadow_gnn.views import feature_statistics
+from tests.communities import communities, one_thread  # noqa: F401
+
+GRAPH = communities()
+TARGETS = np.arange(7)
+
+
+def recipe(**changes):
+    return ModelRecipe(**{"hidden_dim": 8, "num_layers": 2, **changes})
+
+
+def logits(model, graph=GRAPH, edge_pos=False):
+    extractors = [PprExtractor(10, edge_pos=edge_pos)] * len(model.orders)
+    batches = [
+        collate(graph, extractor(graph, TARGETS), order=order, edges=edges)
+        for extractor, order, edges in zip(extractors, model.orders, model.edges, strict=True)
+    ]
+    return model(batches)
+
+
+@pytest.mark.parametrize("layer", [*LAYERS, "TransformerConv", "GATv2Conv"])
+def test_every_layer_by_its_name(layer):
+    model = build_model(recipe(layer=layer), in_dim=3, out_dim=4)
+    assert logits(model).shape == (7, 4)
+
+
+@pytest.mark.parametrize("readout", [*READOUTS, "MedianAggregation"])
+@pytest.mark.parametrize("skip", ["none", "max", "sum", "concat"])
+def test_every_readout_with_every_skip(readout, skip):
+    model = build_model(recipe(readout=readout, skip=skip, sort_size=3), in_dim=3, out_dim=4)
+    assert logits(model).shape == (7, 4)
+
+
+@pytest.mark.parametrize("encoding", ["hop", "ppr", "none"])
+@pytest.mark.parametrize("join", ["add", "concat"])
+def test_every_encoding(encoding, join):
+    assert logits(build_model(recipe(encoding=encoding, encoding_join=join), in_dim=3, out_dim=4)).shape == (7, 4)
+
+
+@pytest.mark.parametrize("ensemble", ["attention", "mean"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_several_branches(ensemble, shared):
+    one = build_model(recipe(), in_dim=3, out_dim=4)
+    two = build_model(recipe(ensemble=ensemble, share_weights=shared), in_dim=3, out_dim=4, num_branches=2)
+    assert logits(two).shape == (7, 4)
+    count = {model: sum(weight.numel() for weight in model.branches.parameters()) for model in (one, two)}
+    assert (count[two] == 2 * count[one]) is not shared
+
+
+def test_branches_may_differ():
+    model = build_model([recipe(), recipe(layer="gat", readout="max")], in_dim=3, out_dim=4)
+    assert model.orders == ("hop", "subgraph")
+    assert logits(model).shape == (7, 4)
+
+
+def test_weights_depend_on_the_seed_alone():
+    before = torch.get_rng_state()
+    first, second, other = (build_model(recipe(), in_dim=3, out_dim=4, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(logits(first), logits(second))
+    assert not torch.equal(logits(first), logits(other))
+
+
+@pytest.mark.parametrize(("out_dim", "values", "normed"), [(4, False, True), (2, False, False), (4, True, False)])
+def test_logits_are_normalised_where_that_makes_sense(out_dim, values, normed):
+    model = build_model(recipe(), in_dim=3, out_dim=out_dim, values=values)
+    assert (model.head.norm is not None) is normed
+    assert build_model(recipe(head_norm=False), in_dim=3, out_dim=4).head.norm is None
+
+
+def test_statistics_scale_the_features():
+    statistics = feature_statistics(GRAPH)
+    scaled = build_model(recipe(), in_dim=3, out_dim=4, statistics=statistics)
+    assert torch.equal(scaled.scaling.mean, torch.from_numpy(statistics.mean))
+    assert not torch.equal(logits(scaled), logits(build_model(recipe(), in_dim=3, out_dim=4)))
+
+
+def test_edge_arrays_are_asked_for_where_they_are_read():
+    weighted = build_model(recipe(), in_dim=3, out_dim=4, edge_weight=True, edge_dim=2)
+    assert weighted.edges == (("weight",),)
+    assert build_model(recipe(edge_weights=False), in_dim=3, out_dim=4, edge_weight=True).edges == ((),)
+    model = build_model(recipe(layer="TransformerConv"), in_dim=3, out_dim=4, edge_dim=2)
+    assert model.edges == (("attr",),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"layer": "sagee"},
+            "layer must be gcn, sage, gin, mlp, gat, gatconv, sgc or a class of torch_geometric.nn.conv",
+        ),
+        ({"layer": "TransformrConv"}, "got 'TransformrConv'; did you mean TransformerConv?"),
+        ({"layer": "GINConv"}, "must be made from in_channels and out_channels alone"),
+        ({"readout": "centre"}, "got 'centre'; did you mean center?"),
+        ({"readout": "MedianAggregatio"}, "did you mean MedianAggregation?"),
+        ({"layer": "gat", "hidden_dim": 7}, "must be a multiple of num_heads 4, got 7"),
+    ],
+)
+def test_what_cannot_be_built_is_one_line(changes, text):
+    with pytest.raises(ValueError, match=re.escape(text)) as caught:
+        build_model(recipe(**changes), in_dim=3, out_dim=4)
+    assert "\n" not in str(caught.value)
+
+
+def test_extractors_get_the_parameters_of_their_recipes():
+    ppr = PprRecipe(topk=5, teleport=0.3, threshold=0.1, threshold_kind="absolute", tolerance=1e-4, max_nodes=4)
+    options = {"topk": 5, "teleport": 0.3, "threshold": 0.1, "threshold_kind": "absolute", "tolerance": 1e-4}
+    assert build_extractor(ppr, training=True) == PprExtractor(**options, max_nodes=4)
+    drawn = ppr.model_copy(update={"kind": "stochastic-ppr"})
+    assert build_extractor(drawn, training=True, edge_pos=True) == StochasticPprExtractor(
+        **options, max_nodes=4, edge_pos=True
+    )
+    assert build_extractor(drawn, training=False) == PprExtractor(**options, max_nodes=4)
+    khop = KhopRecipe(num_hops=3, fanout=4, replace=True, max_nodes=9)
+    assert build_extractor(khop, training=True) == KhopExtractor(3, 4, True, 9)
+    assert build_extractor(FullRecipe(num_hops=1, max_nodes=3), training=True) == FullExtractor(1, 3)
+    assert build_extractor(NodeRecipe(), training=True, edge_pos=True) == NodeExtractor(True)
+
+
+def test_only_deterministic_extractors_are_cached():
+    assert isinstance(with_cache(PprExtractor(), max_bytes=10, folder=None), CachedExtractor)
+    assert isinstance(with_cache(KhopExtractor(), max_bytes=10, folder=None), KhopExtractor)

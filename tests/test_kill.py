@@ -1,0 +1,102 @@
+"""Runs that are killed at random moments and go on end as a run that was left alone, to the last digit."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Every attempt is a fork of a process that has imported everything and computed nothing, so that it starts at once.
+SCRIPT = """
+import json, os, random, signal, sys, time, traceback
+from pathlib import Path
+import torch
+import lightning_fabric, torchmetrics.classification
+from shadow_gnn.checkpoint import read_checkpoint
+from shadow_gnn.errors import RunError
+from shadow_gnn.run import resume_run, train_recipe
+from shadow_gnn.run_folder import open_run
+from shadow_gnn.store import save_graph
+from tests.communities import communities, small_recipe
+
+torch.set_num_threads(1)
+root, num_chains, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+rng = random.Random(seed)
+save_graph(communities(), root / "g")
+recipe = small_recipe(graph=str(root / "g"), training__num_epochs=6, training__batch_size=8, training__patience=4)
+
+def attempt(folder, patience=None):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            resume_run(folder) if folder.exists() else train_recipe(recipe, folder)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if patience is not None:
+        time.sleep(patience)
+        os.kill(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
+
+def summary(folder):
+    result = {name: value for name, value in open_run(folder).result.items() if "seconds" not in name}
+    rows = [line.rsplit(",", 2)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
+    last = read_checkpoint(max((folder / "checkpoints").glob("epoch-*")))
+    tensors = {name: tensor.numpy().tobytes().hex() for name, tensor in last.tensors.items()}
+    return result, rows, tensors, (folder / "model.safetensors").read_bytes()
+
+begin = time.monotonic()
+assert attempt(root / "whole") == 0
+duration = time.monotonic() - begin
+expected = summary(root / "whole")
+kills = resumed = 0
+for chain in range(num_chains):
+    folder = root / f"chain-{chain}"
+    for _ in range(rng.randint(1, 5)):
+        status = attempt(folder, rng.uniform(0, 0.7 * duration))
+        assert status in (0, signal.SIGKILL), status
+        kills += status == signal.SIGKILL
+        resumed += folder.exists() and any((folder / "checkpoints").glob("epoch-*"))
+        for path in folder.glob("checkpoints/*.safetensors"):
+            read_checkpoint(path)  # Whatever has a final name is whole.
+    assert attempt(folder) == 0
+    assert summary(folder) == expected, folder
+    assert not list(folder.rglob("*.tmp"))
+print(json.dumps({"kills": kills, "resumed": resumed}))
+"""
+
+
+def campaign(folder: Path, num_chains: int, seed: int) -> dict[str, int]:
+    environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
+    command = [
+        sys.executable,
+        "-W",
+        "ignore::DeprecationWarning",
+        "-c",
+        SCRIPT,
+        str(folder),
+        str(num_chains),
+        str(seed),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_kills_change_nothing(tmp_path):
+    found = campaign(tmp_path, num_chains=3, seed=1)
+    assert found["kills"] >= 3
+    assert found["resumed"] >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_many_chains_of_kills_change_nothing(tmp_path):
+    found = campaign(tmp_path, num_chains=40, seed=2)
+    assert found["kills"] >= 40

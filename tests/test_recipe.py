@@ -1,0 +1,84 @@
+"""Recipe: defaults, strictness, branches that take over what they do not set."""
+
+import pytest
+from pydantic import ValidationError
+
+from shadow_gnn.recipe import BranchRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe, Recipe
+
+
+def test_a_recipe_needs_no_more_than_a_graph():
+    recipe = Recipe(graph="debian")
+    assert recipe.extractor == PprRecipe(topk=200)
+    assert recipe.parts == (BranchRecipe(extractor=PprRecipe(), model=ModelRecipe()),)
+
+
+def test_a_recipe_is_frozen():
+    with pytest.raises(ValidationError, match="frozen"):
+        Recipe(graph="g").seed = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("kind", ["ppr", "stochastic-ppr", "khop", "full", "node"])
+def test_kind_decides_the_extractor(kind):
+    assert Recipe.model_validate({"graph": "g", "extractor": {"kind": kind}}).extractor.kind == kind
+
+
+def test_an_integer_is_a_number_but_not_the_other_way_round():
+    assert Recipe.model_validate({"graph": "g", "model": {"dropout": 0}}).model.dropout == 0.0
+    for value in (3.0, "3", True):
+        with pytest.raises(ValidationError):
+            Recipe.model_validate({"graph": "g", "model": {"num_layers": value}})
+
+
+def test_branches_take_over_what_they_do_not_set():
+    recipe = Recipe.model_validate(
+        {
+            "graph": "g",
+            "model": {"num_layers": 5, "layer": "gcn"},
+            "branches": [{"extractor": {"kind": "khop"}}, {"extractor": {"kind": "full"}, "model": {"layer": "gat"}}],
+        }
+    )
+    first, second = recipe.parts
+    assert (first.extractor, second.extractor) == (KhopRecipe(), FullRecipe())
+    assert first.model == recipe.model
+    assert second.model == recipe.model.model_copy(update={"layer": "gat"})
+
+
+def test_branches_as_records_take_over_the_model_too():
+    branches = (BranchRecipe(), BranchRecipe(model=ModelRecipe(layer="gin")))
+    recipe = Recipe(graph="g", model=ModelRecipe(num_layers=4), branches=branches)
+    assert [part.model.num_layers for part in recipe.parts] == [4, 3]
+
+
+def test_extractor_and_branches_exclude_each_other():
+    with pytest.raises(ValidationError, match="must not be there beside branches"):
+        Recipe.model_validate({"graph": "g", "extractor": {}, "branches": [{}]})
+
+
+@pytest.mark.parametrize("key", ["hidden_dim", "ensemble", "share_weights", "standardise", "head_norm"])
+def test_what_is_common_to_all_branches_cannot_differ(key):
+    other = {"hidden_dim": 3, "ensemble": "mean", "share_weights": True, "standardise": False, "head_norm": False}
+    with pytest.raises(ValidationError, match=rf"branches.0.model.{key}: must be set in \[model\]"):
+        Recipe.model_validate({"graph": "g", "branches": [{"model": {key: other[key]}}]})
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        ("model", "num_layers", 10**6),
+        ("model", "hidden_dim", 10**6),
+        ("model", "num_heads", 10**6),
+        ("model", "sort_size", 10**6),
+        ("extractor", "topk", 10**9),
+        ("training", "batch_size", 10**9),
+        ("training", "num_epochs", 10**9),
+        ("training", "cache_megabytes", 10**9),
+    ],
+)
+def test_every_size_has_an_upper_bound(table, key, value):
+    with pytest.raises(ValidationError, match="less than or equal"):
+        Recipe.model_validate({"graph": "g", table: {key: value}})
+
+
+def test_there_are_at_most_sixteen_branches():
+    with pytest.raises(ValidationError, match="at most 16"):
+        Recipe.model_validate({"graph": "g", "branches": [{}] * 17})
