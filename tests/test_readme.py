@@ -43,6 +43,7 @@ def write_readme_files(folder: Path) -> None:
     (folder / "edges.csv").write_text("\n".join(lines) + "\n")
     (folder / "y.csv").write_text("\n".join(["node,label", *(f"{node},{node % 2}" for node in ring)]) + "\n")
     np.save(folder / "x.npy", np.ones((30, 2), np.float32))
+    (folder / "recipe.toml").write_text("[model]\nhidden_dim = 8\n[training]\nnum_epochs = 2\n")
 
 
 @EVERY_PAGE

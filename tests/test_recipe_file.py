@@ -1,6 +1,8 @@
 """Recipe files: every fault at once in one line each, overrides, and a round trip that loses nothing."""
 
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -196,3 +198,21 @@ def test_every_key_has_a_text_and_a_default_that_reads_back():
             tomllib.loads(f"value = {key.default}")
     found = {key.name for key in recipe_keys()}
     assert {"graph", "seed", "model.num_layers", "extractor.kind", "extractor.fanout", "branches.model"} <= found
+
+
+def test_the_docs_list_every_key_as_it_is():
+    text = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text()
+    found = [line for line in text.splitlines() if line.startswith("| `")]
+    for key in recipe_keys():
+        values = key.values.replace(" | ", ", ").replace('"', "`")
+        default = f"`{key.default}`" if key.default else ""
+        assert f"| `{key.name}` | {values} | {default} | {key.text} |" in found
+    assert len(found) == len(recipe_keys())
+
+
+def test_the_examples_of_the_docs_are_recipes(read):
+    text = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text()
+    examples = [
+        block for block in re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "graph = " in block
+    ]
+    assert len([read(example) for example in examples]) == 2

@@ -130,7 +130,8 @@ class _Table:
     """A Parquet or CSV file that grows by blocks of rows."""
 
     def __init__(self, handle: Any, kind: str) -> None:
-        self._handle, self._kind, self._writer = handle, kind, None
+        self._handle, self._kind = handle, kind
+        self._writer: Any = None
 
     def write(self, columns: dict[str, Any]) -> None:
         """Add a block of rows, as a row group of its own."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -33,7 +32,7 @@ class Aggregate(torch.autograd.Function):
         return out
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, out_gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Sum by sender: the rows that are there are a prefix of each sender's list."""
         x, weight, self_weight = ctx.saved_tensors
@@ -72,21 +71,23 @@ class Attend(torch.autograd.Function):
         given = (value, from_score, to_score, weight, self_weight)
         part = to_score.new_empty(num_edges + (0 if self_weight is None else num_rows), num_heads)
         out = value.new_empty(num_rows, *value.shape[1:])
-        _core.attend_edges(edges, *map(_view, given), slope, _view(part), _view(out), _num_threads())
+        arguments = [*map(_view, given), slope, _view(part), _view(out), _num_threads()]
+        _core.attend_edges(edges, *arguments)
         ctx.edges, ctx.slope = edges, slope
         ctx.save_for_backward(*given, part)
         return out
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, out_gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Go by receiver for the scores and weights, then by sender for the values."""
         *given, part = ctx.saved_tensors
-        made = [torch.empty_like(tensor) for tensor in given[:3]]
+        made: list[Tensor | None] = [torch.empty_like(tensor) for tensor in given[:3]]
         wanted = zip(given[3:], ctx.needs_input_grad[3:5], strict=True)
         made += [torch.zeros_like(tensor) if needed else None for tensor, needed in wanted]
         written = map(_view, (part, out_gradient.contiguous(), *made))
-        _core.attend_edges_backward(ctx.edges, *map(_view, given), ctx.slope, *written, _num_threads())
+        arguments = [*map(_view, given), ctx.slope, *written, _num_threads()]
+        _core.attend_edges_backward(ctx.edges, *arguments)
         return *made, None, None, None
 
 
@@ -100,9 +101,10 @@ class Drop(torch.autograd.Function):
         return _dropped(x, share, seed)
 
     @staticmethod
-    def backward(ctx: Any, out_gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, out_gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Drop the same elements of the gradient."""
-        return Drop.apply(out_gradient, ctx.share, ctx.seed), None, None
+        gradient: Tensor = Drop.apply(out_gradient, ctx.share, ctx.seed)  # type: ignore[no-untyped-call]
+        return gradient, None, None
 
 
 def _dropped(x: Tensor, share: float, seed: int) -> Tensor:
@@ -115,7 +117,8 @@ def _dropped(x: Tensor, share: float, seed: int) -> Tensor:
 def _sum(
     edges: _core.Edges, x: Tensor, out: Tensor, weights: tuple[Tensor | None, Tensor | None], *, by_sender: bool
 ) -> None:
-    _core.sum_edges(edges, _view(x), _view(out), *map(_view, weights), by_sender, _num_threads())
+    weight, self_weight = map(_view, weights)
+    _core.sum_edges(edges, _view(x), _view(out), weight, self_weight, by_sender, _num_threads())
 
 
 def _num_threads() -> int:
@@ -123,8 +126,8 @@ def _num_threads() -> int:
     return min(torch.get_num_threads(), 1024)
 
 
-def _view(tensor: Tensor | None) -> NDArray[Any] | None:
-    """Return the memory of a tensor as an array; NumPy has no bfloat16, so that goes as its bits."""
+def _view(tensor: Tensor | None) -> Any:
+    """Return the memory of a tensor as an array, or None; NumPy has no bfloat16, so that goes as its bits."""
     if tensor is None:
         return None
     return (tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor).detach().numpy()

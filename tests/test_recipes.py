@@ -1,0 +1,50 @@
+"""Every recipe of the repository is read, and its model can be made."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from shadow_gnn.build import build_extractor
+from shadow_gnn.datasets import BUILT_IN
+from shadow_gnn.recipe_file import read_recipe
+from shadow_gnn.setup import branch_models
+
+ROOT = Path(__file__).parents[1]
+RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))
+NUM_RECIPES = 6
+EVERY_RECIPE = pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+
+
+def test_none_is_missing_or_forgotten():
+    assert len(RECIPES) == NUM_RECIPES
+
+
+@EVERY_RECIPE
+def test_is_read_and_makes_a_model(path):
+    from shadow_gnn.build import build_model
+
+    recipe = read_recipe(path)
+    model = build_model(branch_models(recipe), in_dim=8, out_dim=4, seed=recipe.seed)
+    assert len(model.branches) == len(recipe.parts)
+    for part in recipe.parts:
+        assert build_extractor(part.extractor, training=True).key
+
+
+@EVERY_RECIPE
+def test_names_a_graph_that_is_no_place_of_one_machine(path):
+    graph = read_recipe(path).graph
+    assert graph in BUILT_IN or not Path(graph).is_absolute()
+
+
+@EVERY_RECIPE
+def test_begins_with_a_comment_on_what_it_is(path):
+    assert path.read_text().startswith("# ")
+
+
+def test_demo_changes_keys_that_its_recipe_has():
+    demo = runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="demo")
+    for num_layers in demo["NUM_LAYERS"]:
+        recipe = read_recipe(demo["RECIPE"], [f"model.num_layers={num_layers}", *demo["SMALLER"]])
+        assert recipe.graph == "debian"
+        assert (recipe.model.layer, recipe.model.num_layers) == ("sage", num_layers)
