@@ -15,28 +15,6 @@
 
 namespace shadow {
 
-// e^x for x <= 0, to about one unit in the last place; NaN stays NaN. A loop of it turns into vector code.
-SHADOW_INLINE float exp_below(float x) {
-  const float bounded = x < -87.0f ? -87.0f : x;
-  const float shifted = bounded * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the sum is rounded to a whole number
-  const float whole = shifted - 12582912.0f;
-  const float rest = (bounded - whole * 0.693359375f) - whole * -2.12194440e-4f;
-  float power = 1.9875691500e-4f;
-  power = power * rest + 1.3981999507e-3f;
-  power = power * rest + 8.3334519073e-3f;
-  power = power * rest + 4.1665795894e-2f;
-  power = power * rest + 1.6666665459e-1f;
-  power = power * rest + 5.0000001201e-1f;
-  power = power * rest * rest + rest + 1.0f;
-  uint32_t bits;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  const uint32_t scale_bits = (bits + 127u) << 23;  // the low bits of `shifted` are the whole number
-  float scale;
-  std::memcpy(&scale, &scale_bits, sizeof scale);
-  return power * scale;
-}
-SHADOW_INLINE double exp_below(double x) { return std::exp(x); }
-
 // What both directions read. Rows are [heads, dim]. What is kept of every edge has a row per edge of the first num_rows
 // rows, then, with self-edges, one per row. `part` is the softmax before it is multiplied by a weight; 0 for an edge of
 // weight 0, which is not there at all.

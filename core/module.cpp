@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include "edges.h"
 #include "engine.h"
 #include "gather.h"
+#include "norm.h"
 #include "spmm.h"
 
 namespace nb = nanobind;
@@ -465,6 +467,70 @@ void attend_edges_backward(const Edges& edges, const Numbers& value, const Numbe
   });
 }
 
+Activation activation_of(const std::string& name) {
+  if (name == "none") return Activation::kNone;
+  if (name == "relu") return Activation::kRelu;
+  if (name == "elu") return Activation::kElu;
+  throw std::invalid_argument("activation must be none, relu or elu, got " + name);
+}
+
+template <class Value>
+NormTask<Value> norm_task(const Numbers& x, const MaybeNumbers& bias, const Numbers& scale, int64_t heads,
+                          const std::string& activation, const Target& mean, const Target& inverse) {
+  const int64_t num_rows = size_of(x, 0, 2, "x"), width = size_of(x, 1, 2, "x");
+  if (heads < 1 || width < 1 || width % heads != 0) throw std::invalid_argument("heads must divide the columns of x");
+  using Number = Sum<Value>;
+  NormTask<Value> task{};
+  task.x = memory<Value>(x, "x", {num_rows, width});
+  task.bias = memory<Number>(bias, "bias", {width});
+  task.scale = memory<Number>(scale, "scale", {width});
+  task.num_rows = num_rows;
+  task.heads = heads;
+  task.dim = width / heads;
+  task.activation = activation_of(activation);
+  task.mean = memory<Number>(mean, "mean", {num_rows, heads});
+  task.inverse = memory<Number>(inverse, "inverse", {num_rows, heads});
+  return task;
+}
+
+// The mean and 1 / deviation of every row and head are written too: the backward reads them.
+void norm_rows_of(const Numbers& x, const MaybeNumbers& bias, const Numbers& scale, const Numbers& offset,
+                  const MaybeNumbers& plus, int64_t heads, const std::string& activation, double epsilon,
+                  const Target& mean, const Target& inverse, const Target& out, int num_threads) {
+  check_threads(num_threads);
+  for_kind(x, "x", [&](auto kind) {
+    using Value = decltype(kind);
+    using Number = Sum<Value>;
+    auto task = norm_task<Value>(x, bias, scale, heads, activation, mean, inverse);
+    task.offset = memory<Number>(offset, "offset", {task.width()});
+    task.plus = memory<Number>(plus, "plus", {task.num_rows, task.width()});
+    task.epsilon = static_cast<Number>(epsilon);
+    task.out = memory<Number>(out, "out", {task.num_rows, task.width()});
+    const nb::gil_scoped_release release;
+    norm(task, num_threads);
+  });
+}
+
+void norm_rows_backward_of(const Numbers& x, const MaybeNumbers& bias, const Numbers& scale, int64_t heads,
+                           const std::string& activation, const Target& mean, const Target& inverse,
+                           const Numbers& out_gradient, const Target& x_gradient, const MaybeTarget& bias_gradient,
+                           const Target& scale_gradient, const Target& offset_gradient, int num_threads) {
+  check_threads(num_threads);
+  for_kind(x, "x", [&](auto kind) {
+    using Value = decltype(kind);
+    using Number = Sum<Value>;
+    const auto task = norm_task<Value>(x, bias, scale, heads, activation, mean, inverse);
+    const int64_t num_rows = task.num_rows, width = task.width();
+    const NormGradients<Value> gradients{memory<Number>(out_gradient, "out_gradient", {num_rows, width}),
+                                         memory<Value>(x_gradient, "x_gradient", {num_rows, width}),
+                                         memory<Number>(bias_gradient, "bias_gradient", {width}),
+                                         memory<Number>(scale_gradient, "scale_gradient", {width}),
+                                         memory<Number>(offset_gradient, "offset_gradient", {width})};
+    const nb::gil_scoped_release release;
+    norm_backward(task, gradients, num_threads);
+  });
+}
+
 void drop_numbers(const Numbers& x, const Target& out, double share, uint64_t seed, int num_threads) {
   if (!(share >= 0 && share < 1)) throw std::invalid_argument("share must be from 0 to below 1");
   check_threads(num_threads);
@@ -563,6 +629,15 @@ NB_MODULE(_core, m) {
         nb::arg("from_gradient").noconvert(), nb::arg("to_gradient").noconvert(),
         nb::arg("weight_gradient").noconvert().none(), nb::arg("self_gradient").noconvert().none(),
         nb::arg("num_threads"));
+  m.def("norm_rows", &norm_rows_of, nb::arg("x").noconvert(), nb::arg("bias").noconvert().none(),
+        nb::arg("scale").noconvert(), nb::arg("offset").noconvert(), nb::arg("plus").noconvert().none(),
+        nb::arg("heads"), nb::arg("activation"), nb::arg("epsilon"), nb::arg("mean").noconvert(),
+        nb::arg("inverse").noconvert(), nb::arg("out").noconvert(), nb::arg("num_threads"));
+  m.def("norm_rows_backward", &norm_rows_backward_of, nb::arg("x").noconvert(), nb::arg("bias").noconvert().none(),
+        nb::arg("scale").noconvert(), nb::arg("heads"), nb::arg("activation"), nb::arg("mean").noconvert(),
+        nb::arg("inverse").noconvert(), nb::arg("out_gradient").noconvert(), nb::arg("x_gradient").noconvert(),
+        nb::arg("bias_gradient").noconvert().none(), nb::arg("scale_gradient").noconvert(),
+        nb::arg("offset_gradient").noconvert(), nb::arg("num_threads"));
   m.def("drop_numbers", &drop_numbers, nb::arg("x").noconvert(), nb::arg("out").noconvert(), nb::arg("share"),
         nb::arg("seed"), nb::arg("num_threads"));
   m.def("draw_kept_edges", &draw_kept_edges, nb::arg("edges"), nb::arg("share"), nb::arg("seed"),

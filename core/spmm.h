@@ -13,14 +13,11 @@
 
 namespace shadow {
 
-// Work on fewer numbers than this is done before another thread has woken up.
-constexpr int64_t kLeastShared = 1 << 16;
-
 // Call run(part, scratch) for every part of the rows, on all threads if there is enough to do; each thread has a
 // scratch of its own. `cost` is the count of numbers that are read.
 template <class Scratch, class Run>
 void for_parts(const Edges& edges, int64_t cost, int num_threads, const Scratch& empty, Run&& run) {
-  run_team(edges.num_parts(), cost < kLeastShared ? 1 : num_threads, [&](Handout& handout) {
+  run_team(edges.num_parts(), worth_sharing(cost, num_threads), [&](Handout& handout) {
     Scratch scratch = empty;
     for (int64_t part = handout.take(); part >= 0; part = handout.take()) run(edges.part(part), scratch);
   });

@@ -91,6 +91,12 @@ inline ParallelEntry openmp() {
 
 #endif
 
+// Work on fewer numbers than this is done before another thread has woken up.
+constexpr int64_t kLeastShared = 1 << 16;
+
+// The number of threads to use for work on so many numbers.
+inline int worth_sharing(int64_t num_numbers, int num_threads) { return num_numbers < kLeastShared ? 1 : num_threads; }
+
 // Call work(handout) on up to num_threads threads, this one among them; each takes items until there are none. Which
 // worker takes an item is a matter of chance; results must not depend on it.
 //

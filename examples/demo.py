@@ -29,7 +29,7 @@ OUT = Path("runs/demo")
 RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "debian.toml"
 NUM_LAYERS = (3, 5)
 # What makes the recipe fit into a minute for each model, on two cores.
-SMALLER = ("training.num_epochs=5", "model.hidden_dim=128", "extractor.topk=50")
+SMALLER = ("training.num_epochs=4", "model.hidden_dim=64", "extractor.topk=32")
 DRAWN = "gimp"
 
 

@@ -1,4 +1,4 @@
-"""Setup: a recipe and a graph give loaders that agree, caches that are shared, and one line where they do not fit."""
+"""Setup: a recipe and a graph give loaders that agree, shared caches, and one line where they do not fit."""
 
 import re
 from dataclasses import replace

@@ -220,17 +220,6 @@ def test_a_long_list_of_targets_is_cut():
         fit(Breaking(1, "loss"), loaders(batch_size=60), node_task(GRAPH), TrainingRecipe(num_epochs=1))
 
 
-def test_bf16_keeps_weights_and_optimiser_in_float32(capfd):
-    recorder = Recorder()
-    recipe = small_recipe(training__precision="bf16", training__num_epochs=8, model__dropout=0.0)
-    state = run(recipe, options=FitOptions(watcher=recorder))
-    assert {tensor.dtype for name, tensor in recorder.checkpoints[0].tensors.items() if name != "random.cpu"} == {
-        torch.float32
-    }
-    assert state.best.valid["accuracy"] > 0.7
-    assert "bfloat16" not in capfd.readouterr().err
-
-
 def test_clipping_can_be_off():
     free, clipped = (
         fit(Linear(), loaders(), node_task(GRAPH), TrainingRecipe(num_epochs=1, clip_norm=norm)) for norm in (0.0, 1e-3)

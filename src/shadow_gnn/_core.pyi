@@ -113,5 +113,34 @@ def attend_edges_backward(
     self_gradient: Numbers | None,
     num_threads: int,
 ) -> None: ...
+def norm_rows(
+    x: Numbers,
+    bias: Numbers | None,
+    scale: Numbers,
+    offset: Numbers,
+    plus: Numbers | None,
+    heads: int,
+    activation: str,
+    epsilon: float,
+    mean: Numbers,
+    inverse: Numbers,
+    out: Numbers,
+    num_threads: int,
+) -> None: ...
+def norm_rows_backward(
+    x: Numbers,
+    bias: Numbers | None,
+    scale: Numbers,
+    heads: int,
+    activation: str,
+    mean: Numbers,
+    inverse: Numbers,
+    out_gradient: Numbers,
+    x_gradient: Numbers,
+    bias_gradient: Numbers | None,
+    scale_gradient: Numbers,
+    offset_gradient: Numbers,
+    num_threads: int,
+) -> None: ...
 def drop_numbers(x: Numbers, out: Numbers, share: float, seed: int, num_threads: int) -> None: ...
 def draw_kept_edges(edges: Edges, share: float, seed: int, keep: Float32) -> None: ...

@@ -88,7 +88,7 @@ def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
 def read_model(folder: str | Path) -> TrainedModel:
     """Read a model; a RunError names the file that is missing, damaged or of another version."""
     folder = Path(folder)
-    config = _read_config(folder / CONFIG)
+    config = read_config(folder)
     data = _read(folder / WEIGHTS)
     if _checksum(data) != config.weights_blake2b:
         raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum is not the one of {CONFIG}")
@@ -106,6 +106,25 @@ def read_model(folder: str | Path) -> TrainedModel:
     load_weights(model, load(data), str(folder / WEIGHTS))
     task = NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
     return TrainedModel(config, model.eval(), task)
+
+
+def read_config(folder: str | Path) -> ModelConfig:
+    """Read what a model is, without its weights."""
+    path = Path(folder) / CONFIG
+    raw = _read(path, MAX_CONFIG_BYTES)
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{path}: is not JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("model_type") != "shadow-gnn":
+        raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
+    if content.get("version") != VERSION:
+        raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
+    try:
+        return ModelConfig.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
 def check_fits(config: ModelConfig, graph: Graph) -> None:
@@ -136,23 +155,6 @@ def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
     if first is None or not first.standardise or config.in_dim == 0:
         return None
     return FeatureStatistics(np.zeros(config.in_dim, np.float32), np.ones(config.in_dim, np.float32))
-
-
-def _read_config(path: Path) -> ModelConfig:
-    raw = _read(path, MAX_CONFIG_BYTES)
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path}: is not JSON: {error}") from error
-    if not isinstance(content, dict) or content.get("model_type") != "shadow-gnn":
-        raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
-    if content.get("version") != VERSION:
-        raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
-    try:
-        return ModelConfig.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
 def _read(path: Path, max_bytes: int | None = None) -> bytes:

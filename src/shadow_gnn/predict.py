@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.aligned import aligned
 from shadow_gnn.batch import Batch
+from shadow_gnn.bf16 import check_bf16
 from shadow_gnn.loader import Loader
 from shadow_gnn.metrics import DegreeBucket, DegreeScores, Scores
 from shadow_gnn.task import NodeTask
@@ -64,6 +65,8 @@ def outputs(
     if any(loader.shuffle for loader in loaders):
         raise ValueError("outputs: loaders must not shuffle, one of them does")
     device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
+    if precision == "bf16" and device.type == "cpu":
+        check_bf16()
     was_training = model.training
     model.eval()
     done = 0

@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from shadow_gnn.aligned import aligned
 from shadow_gnn.batch import Batch
 from shadow_gnn.better import better
+from shadow_gnn.bf16 import check_bf16
 from shadow_gnn.checkpoint import Checkpoint, restore_training
 from shadow_gnn.errors import TrainingError
 from shadow_gnn.loader import Loader, derive_seed
@@ -159,9 +160,12 @@ def make_fabric(settings: TrainingRecipe) -> Any:
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        return Fabric(accelerator=settings.accelerator, devices=1, precision=precision)
+        fabric = Fabric(accelerator=settings.accelerator, devices=1, precision=precision)
     finally:
         logger.setLevel(level)
+    if settings.precision == "bf16" and fabric.device.type == "cpu":
+        check_bf16()
+    return fabric
 
 
 def make_optimiser(model: nn.Module, settings: TrainingRecipe) -> Optimizer:

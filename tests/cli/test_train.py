@@ -11,13 +11,16 @@ import time
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 from typer.testing import CliRunner
 
+from shadow_gnn.checkpoint import read_checkpoint
 from shadow_gnn.cli.live import Live
 from shadow_gnn.cli.main import app
 from shadow_gnn.recipe_file import write_recipe
 from shadow_gnn.recipe_keys import recipe_keys
+from shadow_gnn.run import RunOptions, resume_run, train_recipe
 from shadow_gnn.store import save_graph
 
 GRAPH = communities()
@@ -218,7 +221,14 @@ def test_ctrl_c_ends_soon_and_says_how_to_go_on(folder, number, code):
     assert not list((folder / name).rglob("*.tmp"))
 
 
-def test_a_killed_process_is_resumed_by_another(folder):
+class Interrupted(Live):
+    """Shows the beginning and stops there."""
+
+    def on_step(self, step):
+        raise KeyboardInterrupt
+
+
+def test_a_killed_process_is_resumed_by_another(folder, capsys):
     changes = ("--set", "training.num_epochs=40")
     with shadow("train", "recipe.toml", "--out", "killed", *changes) as process:
         for line in process.stdout:
@@ -226,17 +236,32 @@ def test_a_killed_process_is_resumed_by_another(folder):
                 break
         process.kill()
     assert "stopped" in succeed("runs", ".")
+    torch.set_num_threads(2)
+    with pytest.raises(KeyboardInterrupt):
+        resume_run("killed", options=RunOptions(watcher=Interrupted()))
+    torch.set_num_threads(1)
+    assert "note: begun with 1 threads, now 2: last digits may differ" in capsys.readouterr().out
     text = succeed("resume", "killed")
     assert "going on after epoch" in text
+    assert "note" not in text
     succeed("train", "recipe.toml", "--out", "alone", *changes)
     results = [json.loads((folder / name / "result.json").read_text()) for name in ("killed", "alone")]
     assert results[0]["test"] == results[1]["test"]
     assert results[0]["best_epoch"] == results[1]["best_epoch"]
 
 
-def test_a_bar_shows_loss_and_time_left_on_a_terminal(folder, monkeypatch, capsys):
-    from shadow_gnn.run import RunOptions, train_recipe
+def test_bf16_keeps_weights_in_float32_and_says_nothing_of_itself(folder):
+    # In a process of its own: where the processor's bf16 is broken, the command must find that out before it starts.
+    changes = ("--set", "training.precision=bf16", "--set", "model.dropout=0.0", "--set", "training.num_epochs=8")
+    with shadow("train", "recipe.toml", "--out", "half", *changes, "--set", "training.batch_size=60") as process:
+        _, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    tensors = read_checkpoint(folder / "half/checkpoints/best.safetensors").tensors
+    assert {tensor.dtype for name, tensor in tensors.items() if name != "random.cpu"} == {torch.float32}
+    assert json.loads((folder / "half/result.json").read_text())["valid"]["accuracy"] > 0.6
 
+
+def test_a_bar_shows_loss_and_time_left_on_a_terminal(folder, monkeypatch, capsys):
     monkeypatch.setattr("shadow_gnn.cli.live._REFRESH_SECONDS", 0.0)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")

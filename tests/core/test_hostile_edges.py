@@ -86,6 +86,22 @@ def test_attention_refuses_what_does_not_fit(edges: _core.Edges, data: st.DataOb
     ends_well(_core.attend_edges_backward, edges, *given, slope, part, *made, data.draw(threads))
 
 
+@settings(max_examples=300)
+@given(
+    data=st.data(), heads=st.sampled_from([1, 2, 3, 0, -1, 2**40]), name=st.sampled_from(["relu", "elu", "none", "x"])
+)
+def test_norms_refuse_what_does_not_fit(data: st.DataObject, heads: int, name: str) -> None:
+    rows, row, per_head = arrays((3, 4)), arrays((4,)), arrays((3, 1), (3, 2))
+    x, plus, out, bias, scale, offset = (data.draw(each) for each in (rows, rows, rows, row, row, row))
+    mean, inverse = data.draw(per_head), data.draw(per_head)
+    ends_well(
+        _core.norm_rows, x, bias, scale, offset, plus, heads, name, data.draw(st.floats()), mean, inverse, out,
+        data.draw(threads),
+    )  # fmt: skip
+    made = (data.draw(each) for each in (rows, row, row, row))
+    ends_well(_core.norm_rows_backward, x, bias, scale, heads, name, mean, inverse, plus, *made, data.draw(threads))
+
+
 @settings(max_examples=200)
 @given(data=st.data(), share=st.floats(), seed=st.integers(-1, 2**64))
 def test_draws_refuse_what_does_not_fit(edges: _core.Edges, data: st.DataObject, share: float, seed: int) -> None:

@@ -203,3 +203,7 @@ def test_norm_has_mean_zero_and_variance_one():
     torch.testing.assert_close(FeatureNorm(4)(x), expected, atol=1e-4, rtol=0)
     heads = FeatureNorm(4, num_heads=2)(x)
     torch.testing.assert_close(heads, torch.tensor([[-1.0, 1, -1, 1], [0, 0, 0, 0], [-1, 1, -1, 1]]))
+
+
+def test_sgc_drops_features_once():
+    assert [step.dropout for step in sgc_layers(5, 8, 3, dropout=0.5)] == [0.5, 0, 0]

@@ -15,6 +15,7 @@ from torch.autograd import gradcheck
 
 from shadow_gnn.nn.ops import (
     Adjacency,
+    RowNorm,
     aggregate,
     aggregate_plain,
     attend,
@@ -22,6 +23,8 @@ from shadow_gnn.nn.ops import (
     degrees,
     drop_edges,
     dropout,
+    norm_rows,
+    norm_rows_plain,
     normalised,
 )
 
@@ -545,6 +548,116 @@ def test_dropout_of_odd_shapes() -> None:
     x = torch.arange(1.0, 13).reshape(3, 4).T
     out = dropout(x, 0.5, training=True)
     assert ((out == 0) | (out == 2 * x)).all()
+
+
+# norm_rows
+
+
+def row_norm(width: int, **options: object) -> RowNorm:
+    return RowNorm(torch.rand(width, dtype=torch.float64) + 0.5, torch.randn(width, dtype=torch.float64), **options)
+
+
+def dense_norm(x: Tensor, norm: RowNorm, bias: Tensor, plus: Tensor) -> Tensor:
+    shifted = x + bias
+    active = {
+        "none": shifted,
+        "relu": shifted.clamp(min=0),
+        "elu": torch.where(shifted > 0, shifted, shifted.exp() - 1),
+    }
+    parts = active[norm.activation].view(len(x), norm.num_heads, x.shape[1] // norm.num_heads)
+    mean = parts.mean(dim=2, keepdim=True)
+    variance = ((parts - mean) ** 2).mean(dim=2, keepdim=True)
+    normed = ((parts - mean) / torch.sqrt(variance + norm.epsilon)).reshape(x.shape)
+    return plus + normed * norm.scale + norm.offset
+
+
+def test_norm_rows_of_a_row_by_hand() -> None:
+    norm = RowNorm(torch.tensor([1.0, 1, 1, 10]), torch.tensor([0.0, 0, 5, 0]), activation="relu")
+    out = norm_rows(torch.tensor([[1.0, -8.0, 2.0, 3.0]]), norm, bias=torch.tensor([0.0, 1.0, -2.0, -3.0]))
+    # Active: [1, 0, 0, 0] with mean 1/4 and deviation sqrt(3)/4.
+    torch.testing.assert_close(out, torch.tensor([[3, -1, -1 + 5 * 3**0.5, -10]]) / 3**0.5)
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "elu"])
+@pytest.mark.parametrize(("num_rows", "heads", "dim"), [(0, 1, 3), (1, 1, 5), (3, 2, 8), (50, 4, 16), (7, 3, 33)])
+def test_norm_rows_equals_the_formula(activation: str, num_rows: int, heads: int, dim: int) -> None:
+    norm = row_norm(heads * dim, num_heads=heads, activation=activation)
+    x, plus = torch.randn(2, num_rows, heads * dim, dtype=torch.float64)
+    bias = torch.randn(heads * dim, dtype=torch.float64)
+    expected = dense_norm(x, norm, bias, plus)
+    torch.testing.assert_close(norm_rows(x, norm, bias=bias, plus=plus), expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(norm_rows_plain(x, norm, bias=bias, plus=plus), expected, rtol=1e-10, atol=1e-10)
+    bare = dense_norm(x, norm, torch.zeros_like(bias), torch.zeros_like(plus))
+    torch.testing.assert_close(norm_rows(x, norm), bare, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "elu"])
+@pytest.mark.parametrize("heads", [1, 2])
+def test_gradients_of_norm_rows_equal_numerical_ones(activation: str, heads: int) -> None:
+    norm = row_norm(10, num_heads=heads, activation=activation)
+    x, plus = torch.randn(2, 4, 10, dtype=torch.float64)
+    inputs = [x, torch.randn(10, dtype=torch.float64), plus, norm.scale, norm.offset]
+
+    def run(x: Tensor, bias: Tensor, plus: Tensor, scale: Tensor, offset: Tensor) -> Tensor:
+        return norm_rows(x, RowNorm(scale, offset, heads, activation), bias=bias, plus=plus)  # type: ignore[arg-type]
+
+    assert gradcheck(run, [tensor.detach().clone().requires_grad_() for tensor in inputs])
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "elu"])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
+def test_norm_rows_in_lower_precision_is_close_to_float64(
+    activation: str, dtype: torch.dtype, tolerance: float
+) -> None:
+    x, gradient = torch.randn(300, 64).to(dtype), torch.randn(300, 64)
+    leaves = [tensor.requires_grad_() for tensor in (x, torch.randn(64), torch.rand(64) + 0.5, torch.randn(64))]
+    exact = [tensor.detach().double().requires_grad_() for tensor in leaves]
+    outs = [
+        run(tensors[0], RowNorm(*tensors[2:], 4, activation), bias=tensors[1])  # type: ignore[arg-type]
+        for run, tensors in ((norm_rows, leaves), (norm_rows_plain, exact))
+    ]
+    assert outs[0].dtype == torch.float32
+    torch.testing.assert_close(outs[0].double(), outs[1], rtol=1e-5, atol=1e-5)
+    got = torch.autograd.grad(outs[0], leaves, gradient)
+    wanted = torch.autograd.grad(outs[1], exact, gradient.double())
+    for one, other in zip(got, wanted, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=0, atol=tolerance * float(other.abs().max()))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_norm_rows_is_the_same_bytes_for_any_number_of_threads(dtype: torch.dtype) -> None:
+    x, gradient = torch.randn(1000, 96).to(dtype), torch.randn(1000, 96)
+    before, seen = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 7):
+            torch.set_num_threads(threads)
+            leaves = [x.clone().requires_grad_(), torch.ones(96, requires_grad=True), torch.zeros(96).requires_grad_()]
+            out = norm_rows(leaves[0], RowNorm(leaves[1], leaves[2], activation="elu"), bias=torch.ones(96))
+            tensors = [out, *torch.autograd.grad(out, leaves, gradient.to(out.dtype))]
+            seen.append([tensor.detach().view(torch.uint8).numpy().tobytes() for tensor in tensors])
+    finally:
+        torch.set_num_threads(before)
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_row_of_equal_elements_comes_out_finite() -> None:
+    x = torch.full((3, 20), 7.0, requires_grad=True)
+    norm = RowNorm(torch.ones(20), torch.zeros(20), activation="relu")
+    out = norm_rows(x, norm)
+    assert out.tolist() == torch.zeros(3, 20).tolist()
+    assert torch.autograd.grad(out.square().sum(), x)[0].isfinite().all()
+
+
+def test_norm_rows_refuses_what_does_not_fit() -> None:
+    x, norm = torch.ones(3, 6), RowNorm(torch.ones(6), torch.zeros(6), num_heads=4)
+    with pytest.raises(ValueError, match=r"norm_rows: x must be \[N, dim\] with dim a multiple of 4"):
+        norm_rows(x, norm)
+    with pytest.raises(ValueError, match=r"norm_rows: scale must be \[6\], got shape \(5,\)"):
+        norm_rows(x, RowNorm(torch.ones(5), torch.zeros(6)))
+    with pytest.raises(ValueError, match=r"norm_rows: bias must be \[6\]"):
+        norm_rows(x, RowNorm(torch.ones(6), torch.zeros(6)), bias=torch.ones(3))
+    with pytest.raises(ValueError, match=r"norm_rows: plus must be of shape \(3, 6\)"):
+        norm_rows(x, RowNorm(torch.ones(6), torch.zeros(6)), plus=torch.ones(1, 6))
 
 
 # what is refused

@@ -36,6 +36,8 @@ class Live:
         """Say what is trained, and show the bar if somebody watches."""
         self._num_epochs, self._best = run.recipe.training.num_epochs, ""
         self._line(_headline(run, setup, num_done))
+        if num_done:
+            self._note_threads(run)
         if sys.stdout.isatty():
             self._start_bar(num_done)
 
@@ -71,6 +73,14 @@ class Live:
             self._rich.console.print(text, highlight=False, markup=False, soft_wrap=True)
         else:
             typer.echo(text)
+
+    def _note_threads(self, run: Run) -> None:
+        from torch import get_num_threads
+
+        if get_num_threads() != run.record.num_threads:
+            self._line(
+                f"note: begun with {run.record.num_threads} threads, now {get_num_threads()}: last digits may differ"
+            )
 
     def _start_bar(self, num_done: int) -> None:
         from rich.console import Console

@@ -37,12 +37,17 @@ def resume_command(
       shadow resume runs/recipe-1 --from previous
     """
     from shadow_gnn.allocator import keep_freed_memory
+    from shadow_gnn.bf16 import use_working_kernels
     from shadow_gnn.cli.live import live_run, show_result
-    from shadow_gnn.repeats import is_repeats, resume_repeats
-    from shadow_gnn.run import RunOptions, resume_run
-    from shadow_gnn.run_folder import RESULT, read_json
+    from shadow_gnn.recipe_file import read_recipe
+    from shadow_gnn.run_folder import RECIPE, RESULT, read_json
 
     keep_freed_memory()
+    if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
+        use_working_kernels()
+    from shadow_gnn.repeats import is_repeats, resume_repeats
+    from shadow_gnn.run import RunOptions, resume_run
+
     with live_run(run) as live:
         options = RunOptions(watcher=live)
         if not is_repeats(run):

@@ -55,13 +55,17 @@ def train_command(
       shadow train --keys
     """
     from shadow_gnn.allocator import keep_freed_memory
+    from shadow_gnn.bf16 import use_working_kernels
     from shadow_gnn.recipe_file import read_recipe
     from shadow_gnn.recipe_keys import toml_value
     from shadow_gnn.run_folder import free_folder
 
-    keep_freed_memory()
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
-    _train(read_recipe(recipe, changes), out or free_folder(recipe), repeat)
+    content = read_recipe(recipe, changes)
+    keep_freed_memory()
+    if content.training.precision == "bf16":
+        use_working_kernels()
+    _train(content, out or free_folder(recipe), repeat)
 
 
 def _train(recipe: Recipe, folder: Path, repeat: int) -> None:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 def open_trained(folder: Path, graph_name: str | None) -> tuple[TrainedModel, Graph]:
     """Open a run's model with the graph it was trained on or another one; a changed graph is worth a line."""
+    from shadow_gnn.bf16 import use_working_kernels
     from shadow_gnn.errors import RunError
-    from shadow_gnn.model_file import CONFIG, read_model
+    from shadow_gnn.model_file import CONFIG, read_config, read_model
     from shadow_gnn.run_folder import RECORD, REPEATS, check_graph, open_run
     from shadow_gnn.setup import open_recipe_graph
 
@@ -26,6 +27,8 @@ def open_trained(folder: Path, graph_name: str | None) -> tuple[TrainedModel, Gr
         raise RunError(f"{folder}: holds several repeats; name one of them, such as {folder / 'repeat-0'}")
     if (folder / RECORD).exists() and not (folder / CONFIG).exists():
         raise RunError(f"{folder}: is not finished; go on with shadow resume {folder}")
+    if read_config(folder).precision == "bf16":
+        use_working_kernels()
     trained = read_model(folder)
     if graph_name is not None:
         return trained, open_recipe_graph(graph_name)

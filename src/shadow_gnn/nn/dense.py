@@ -5,10 +5,11 @@ Not for: messages between rows.
 
 from __future__ import annotations
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layer import LayerOptions, check_dims, make_activation
-from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.norm import activated_norm, make_norm
 from shadow_gnn.nn.ops import dropout
 
 
@@ -31,5 +32,5 @@ class Dense(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map every row. [N, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
-        out: Tensor = self.norm(self.activation(self.linear(x)))
-        return out
+        out = F.linear(x, self.linear.weight)
+        return activated_norm(self.norm, self.activation, out, bias=self.linear.bias)

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
-from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.norm import activated_norm, make_norm, mean_of_norms
 from shadow_gnn.nn.ops import Adjacency, attend, dropout
 from shadow_gnn.nn.prefix import with_prefix
 
@@ -53,8 +53,7 @@ class GatLayer(nn.Module):
         from_score = _scores(sent, self.neighbour_attention)
         value = sent.view(len(sent), *self.neighbour_attention.shape)
         got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
-        out: Tensor = (self.self_norm(own) + self.neighbour_norm(got.view(num_rows, self.out_dim))).mul_(0.5)
-        return out
+        return mean_of_norms((self.self_norm, self.neighbour_norm), (own, got.view(num_rows, self.out_dim)))
 
 
 class GatConvLayer(nn.Module):
@@ -87,8 +86,7 @@ class GatConvLayer(nn.Module):
         from_score = _scores(sent, self.neighbour_attention)
         value = sent.view(len(sent), *self.neighbour_attention.shape)
         got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
-        out: Tensor = self.norm(self.activation(got.view(num_rows, self.out_dim) + self.bias))
-        return out
+        return activated_norm(self.norm, self.activation, got.view(num_rows, self.out_dim), bias=self.bias)
 
 
 def _attention(num_heads: int, out_dim: int) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.messages import mapped_sum
-from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.norm import activated_norm, make_norm
 from shadow_gnn.nn.ops import Adjacency, dropout
 
 
@@ -33,5 +33,5 @@ class GcnLayer(nn.Module):
     def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
-        out: Tensor = self.norm(self.activation(mapped_sum(self.linear, adjacency, x, num_rows)))
-        return out
+        out = mapped_sum(self.linear.weight, adjacency, x, num_rows)
+        return activated_norm(self.norm, self.activation, out, bias=self.linear.bias)

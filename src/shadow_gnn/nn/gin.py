@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
-from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.norm import activated_norm, make_norm
 from shadow_gnn.nn.ops import Adjacency, aggregate, dropout
 from shadow_gnn.nn.prefix import with_prefix
 
@@ -38,8 +38,8 @@ class GinLayer(nn.Module):
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
         inner = F.relu_(self._inner(x, adjacency, num_rows))
-        out: Tensor = self.norm(self.activation(self.outer_linear(inner)))
-        return out
+        out = F.linear(inner, self.outer_linear.weight)
+        return activated_norm(self.norm, self.activation, out, bias=self.outer_linear.bias)
 
     def _inner(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the sum after the first map, which commute: the narrower side is summed. [num_rows, out_dim]"""

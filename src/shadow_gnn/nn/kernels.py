@@ -91,6 +91,44 @@ class Attend(torch.autograd.Function):
         return *made, None, None, None
 
 
+class NormRows(torch.autograd.Function):
+    """plus + norm(activation(x + bias)) of every row, in the dtype of the sums."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        bias: Tensor | None,
+        scale: Tensor,
+        offset: Tensor,
+        plus: Tensor | None,
+        num_heads: int,
+        activation: str,
+        epsilon: float,
+    ) -> Tensor:
+        """Normalise; the mean and deviation of each row are kept for the backward."""
+        mean, inverse = scale.new_empty(2, len(x), num_heads)
+        out = scale.new_empty(x.shape)
+        given, made = map(_view, (x, bias, scale, offset, plus)), map(_view, (mean, inverse, out))
+        arguments: list[Any] = [*given, num_heads, activation, epsilon, *made, _num_threads()]
+        _core.norm_rows(*arguments)
+        ctx.num_heads, ctx.activation = num_heads, activation
+        ctx.save_for_backward(x, bias, scale, mean, inverse)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, out_gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """Go over all rows once."""
+        x, bias, scale, mean, inverse = ctx.saved_tensors
+        for_bias = None if bias is None else torch.empty_like(bias)
+        made = (torch.empty_like(x), for_bias, torch.empty_like(scale), torch.empty_like(scale))
+        read = map(_view, (mean, inverse, out_gradient.contiguous(), *made))
+        arguments = [*map(_view, (x, bias, scale)), ctx.num_heads, ctx.activation, *read, _num_threads()]
+        _core.norm_rows_backward(*arguments)
+        return *made, out_gradient if ctx.needs_input_grad[4] else None, None, None, None
+
+
 class Drop(torch.autograd.Function):
     """Elements set to 0 by chance and the others scaled; the backward draws the same again from the seed."""
 

@@ -6,10 +6,10 @@ Not for: statistics over nodes; they would make a row depend on its batch mates 
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layer import Norm
+from shadow_gnn.nn.ops import RowActivation, RowNorm, norm_rows
 
 EPSILON = 1e-9
 """Added to the variance, as the authors do."""
@@ -30,12 +30,39 @@ class FeatureNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the normalised rows. [N, dim]"""
-        x = at_least_float32(x)
-        if self.num_heads == 1:
-            return F.layer_norm(x, x.shape[-1:], self.scale, self.offset, EPSILON)
-        parts = x.view(len(x), self.num_heads, x.shape[1] // self.num_heads)
-        normed = F.layer_norm(parts, parts.shape[-1:], eps=EPSILON).view_as(x)
-        return normed * self.scale + self.offset
+        return norm_rows(x, self.rows())
+
+    def rows(self, activation: RowActivation = "none", *, factor: float = 1.0) -> RowNorm:
+        """Return this norm after an activation, its result multiplied by a factor, as ops.norm_rows takes it."""
+        scale, offset = (self.scale, self.offset) if factor == 1 else (self.scale * factor, self.offset * factor)
+        return RowNorm(scale, offset, self.num_heads, activation, EPSILON)
+
+
+_ROW_ACTIVATIONS: dict[type[nn.Module], RowActivation] = {nn.Identity: "none", nn.ReLU: "relu", nn.ELU: "elu"}
+
+
+def activated_norm(
+    norm: nn.Module, activation: nn.Module, x: Tensor, *, bias: Tensor | None = None, plus: Tensor | None = None
+) -> Tensor:
+    """Return plus + norm(activation(x + bias)), in one go over the rows where the two are of the usual kinds.
+
+    x may be overwritten. [N, dim]
+    """
+    kind = _ROW_ACTIVATIONS.get(type(activation))
+    if isinstance(norm, FeatureNorm) and kind is not None:
+        return norm_rows(x, norm.rows(kind), bias=bias, plus=plus)
+    out: Tensor = norm(activation(x if bias is None else x + bias))
+    return out if plus is None else plus + out
+
+
+def mean_of_norms(norms: tuple[nn.Module, nn.Module], rows: tuple[Tensor, Tensor]) -> Tensor:
+    """Return (norm(x) + norm'(x')) / 2, in one go over the rows where both are FeatureNorms. [N, dim]"""
+    first, second = norms
+    if isinstance(first, FeatureNorm) and isinstance(second, FeatureNorm):
+        half = norm_rows(rows[0], first.rows(factor=0.5))
+        return norm_rows(rows[1], second.rows(factor=0.5), plus=half)
+    out: Tensor = (first(rows[0]) + second(rows[1])).mul_(0.5)
+    return out
 
 
 def make_norm(name: Norm, dim: int, *, num_heads: int = 1) -> nn.Module:

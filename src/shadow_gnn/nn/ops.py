@@ -13,11 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from shadow_gnn.nn.adjacency import Adjacency, compiled_core_runs, degrees, draw_seed, drop_edges, normalised
-from shadow_gnn.nn.kernels import SUM_DTYPE, Aggregate, Attend, Drop
-from shadow_gnn.nn.plain import aggregate_plain, attend_plain
+from shadow_gnn.nn.kernels import SUM_DTYPE, Aggregate, Attend, Drop, NormRows
+from shadow_gnn.nn.plain import RowActivation, RowNorm, aggregate_plain, attend_plain, norm_rows_plain
 
 __all__ = [
     "Adjacency",
+    "RowActivation",
+    "RowNorm",
     "aggregate",
     "aggregate_plain",
     "attend",
@@ -25,6 +27,8 @@ __all__ = [
     "degrees",
     "drop_edges",
     "dropout",
+    "norm_rows",
+    "norm_rows_plain",
     "normalised",
 ]
 
@@ -79,6 +83,31 @@ def attend(
     given = (value.contiguous(), *scores, weight, self_weight, adjacency.edges, num_edges, float(slope))
     with _naming("attend: value"):
         out: Tensor = Attend.apply(*given)  # type: ignore[no-untyped-call]
+    return out
+
+
+def norm_rows(x: Tensor, norm: RowNorm, *, bias: Tensor | None = None, plus: Tensor | None = None) -> Tensor:
+    """Return plus + norm(activation(x + bias)) in one go over the rows; bias [dim] and plus [N, dim] may be absent.
+
+    Differentiable in x, bias, plus and the norm's scale and offset. [N, dim] in float32 at least
+    """
+    if x.dim() != 2 or x.shape[1] == 0 or norm.num_heads < 1 or x.shape[1] % norm.num_heads:
+        raise ValueError(
+            f"norm_rows: x must be [N, dim] with dim a multiple of {norm.num_heads}, got shape {tuple(x.shape)}"
+        )
+    for name, tensor in (("scale", norm.scale), ("offset", norm.offset), ("bias", bias)):
+        if tensor is not None and tensor.shape != x.shape[1:]:
+            raise ValueError(f"norm_rows: {name} must be [{x.shape[1]}], got shape {tuple(tensor.shape)}")
+    if plus is not None and plus.shape != x.shape:
+        raise ValueError(f"norm_rows: plus must be of shape {tuple(x.shape)}, got {tuple(plus.shape)}")
+    if not compiled_core_runs(x) or x.dtype not in SUM_DTYPE:
+        return norm_rows_plain(x, norm, bias=bias, plus=plus)
+    dtype = SUM_DTYPE[x.dtype]
+    given = (
+        None if tensor is None else tensor.to(dtype).contiguous() for tensor in (bias, norm.scale, norm.offset, plus)
+    )
+    options = (norm.num_heads, norm.activation, norm.epsilon)
+    out: Tensor = NormRows.apply(x.contiguous(), *given, *options)  # type: ignore[no-untyped-call]
     return out
 
 

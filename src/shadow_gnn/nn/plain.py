@@ -5,11 +5,32 @@ Not for: speed on a CPU; they make arrays of one row per edge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from shadow_gnn.nn.adjacency import Adjacency
+
+RowActivation = Literal["none", "relu", "elu"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowNorm:
+    """(a - mean) / sqrt(variance + epsilon) * scale + offset over a row, or over each head's part of it by itself."""
+
+    scale: Tensor
+    """[dim], in float32 at least."""
+    offset: Tensor
+    """[dim]"""
+    num_heads: int = 1
+    """Equal parts of a row that are normalised by themselves."""
+    activation: RowActivation = "none"
+    """What is done to each element first: a = activation(x)."""
+    epsilon: float = 1e-9
+    """Added to the variance, as the authors do."""
 
 
 def aggregate_plain(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -> Tensor:
@@ -51,6 +72,19 @@ def attend_plain(
         alpha = alpha * factor[:, None].to(wide.dtype)
     out = wide.new_zeros(rows, *value.shape[1:]).index_add(0, row, alpha[:, :, None] * wide[indices])
     return out.to(value.dtype)
+
+
+def norm_rows_plain(x: Tensor, norm: RowNorm, *, bias: Tensor | None = None, plus: Tensor | None = None) -> Tensor:
+    """Activate and normalise every row, as ops.norm_rows. [N, dim]"""
+    wide = _wide(x)
+    if bias is not None:
+        wide = wide + bias
+    if norm.activation != "none":
+        wide = F.relu(wide) if norm.activation == "relu" else F.elu(wide)
+    parts = wide.view(len(x), norm.num_heads, x.shape[1] // norm.num_heads)
+    normed = F.layer_norm(parts, parts.shape[-1:], eps=norm.epsilon).view_as(x)
+    out = normed * norm.scale + norm.offset
+    return out if plus is None else plus + out
 
 
 def _row_softmax(score: Tensor, row: Tensor, rows: int) -> Tensor:

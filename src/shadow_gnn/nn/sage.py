@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layer import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.messages import mapped_sum
-from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.norm import activated_norm, make_norm
 from shadow_gnn.nn.ops import Adjacency, dropout
 from shadow_gnn.nn.prefix import with_prefix
 
@@ -33,7 +34,6 @@ class SageLayer(nn.Module):
         self.self_linear = nn.Linear(in_dim, out_dim)
         self.neighbour_linear = nn.Linear(in_dim, out_dim)
         self.activation = make_activation(options.activation)
-        self.in_place = options.norm != "none"
         self.self_norm = make_norm(options.norm, out_dim)
         self.neighbour_norm = make_norm(options.norm, out_dim)
 
@@ -41,8 +41,9 @@ class SageLayer(nn.Module):
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
         x, first = with_prefix(x, num_rows)
-        own = self.self_norm(self.activation(self.self_linear(first)))
-        neighbours = self.neighbour_norm(self.activation(mapped_sum(self.neighbour_linear, adjacency, x, num_rows)))
-        # A norm's gradient does not need its output; an activation's does.
-        out: Tensor = own.add_(neighbours) if self.in_place else own + neighbours
-        return out
+        own = F.linear(first, self.self_linear.weight)
+        own = activated_norm(self.self_norm, self.activation, own, bias=self.self_linear.bias)
+        neighbours = mapped_sum(self.neighbour_linear.weight, adjacency, x, num_rows)
+        return activated_norm(
+            self.neighbour_norm, self.activation, neighbours, bias=self.neighbour_linear.bias, plus=own
+        )

@@ -36,7 +36,7 @@ class SgcLayer(nn.Module):
         x = dropout(x, self.dropout, training=self.training)
         if self.linear is None:
             return aggregate(adjacency, x, num_rows=num_rows)
-        return mapped_sum(self.linear, adjacency, x, num_rows)
+        return mapped_sum(self.linear.weight, adjacency, x, num_rows)
 
 
 def sgc_layers(

@@ -1,0 +1,58 @@
+"""bf16: find out whether this processor's products in bfloat16 work, before the process dies of one that does not.
+
+Not for: choosing a precision; a recipe does that.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+SETTING = "ONEDNN_MAX_CPU_ISA"
+"""The variable by which oneDNN, which computes torch's products on the CPU, is kept from some instructions."""
+SAFE = "AVX512_CORE_BF16"
+"""Its value for every instruction short of AMX."""
+
+_PROBE = """
+import torch
+for size in (16, 100, 1000):
+    for width in (3, 7, 64, 256):
+        rows, weight = (torch.zeros(count, width, dtype=torch.bfloat16) for count in (size, 64))
+        torch.nn.functional.linear(rows, weight)
+"""
+
+
+def check_bf16() -> None:
+    """Raise where products in bfloat16 would crash: some virtual machines announce AMX and then do not have it."""
+    if not bf16_works():
+        raise ValueError(
+            "training: precision must be float32 here, as the processor announces products in bf16 that crash; "
+            f"or start the process with {SETTING}={SAFE}"
+        )
+
+
+def bf16_works() -> bool:
+    """Tell whether products in bfloat16 work; only where AMX is announced, this asks another process, for seconds."""
+    return SETTING in os.environ or not _announces_amx() or _probe()
+
+
+def use_working_kernels() -> None:
+    """Keep this process from AMX where it does not work; for programs, before the first product is computed."""
+    if not bf16_works():
+        os.environ[SETTING] = SAFE
+
+
+def _announces_amx() -> bool:
+    try:
+        return "amx_tile" in Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        return False
+
+
+@cache
+def _probe() -> bool:
+    """Compute some products in another process, which may die of an illegal instruction."""
+    return subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, check=False).returncode == 0
