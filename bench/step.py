@@ -132,8 +132,8 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("model", "PyG, default ms", "PyG, warm ms", "ours, default ms", "ours, warm ms", "times", "times, warm")
     report = Report("Training steps against PyG's operators on edge_index", columns, notes=[load_line(busy_share())])
     report.notes += [
-        "128 targets of top-200, hidden 256, dropout 0.2, DropEdge 0.1; forward, backward and Adam. Default: a process as "
-        "PyG's users have it; warm: one that keeps freed memory, as our commands do.",
+        "128 targets of top-200, hidden 256, dropout 0.2, DropEdge 0.1; forward, backward and Adam. Default: a process "
+        "as PyG's users have it; warm: one that keeps freed memory, as our commands do.",
         "GAT is GATConv's form, which PyG has; against its own products it is the authors' form.",
     ]
     turns = Turns(2 if chosen.quick else ROUNDS)
