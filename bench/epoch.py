@@ -12,6 +12,7 @@ import torch
 from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, options, random_targets
 
 from shadow_gnn import Loader
+from shadow_gnn.allocator import keep_freed_memory
 from shadow_gnn.batch import Batch
 from shadow_gnn.build import build_model
 from shadow_gnn.extract import CachedExtractor, PprExtractor
@@ -96,6 +97,7 @@ def memory(graph: Graph, targets: np.ndarray, num_steps: int, report: Report) ->
 
 
 def main(chosen: argparse.Namespace) -> None:
+    keep_freed_memory()  # As our commands do.
     columns = ("graph and model", "s, made beforehand", "s, cached scopes", "ratio", "quiet rounds")
     title = "An epoch with cached scopes (PPR top-200, hidden 256, batches of 128)"
     report = Report(title, columns, notes=[load_line(busy_share())])
