@@ -20,9 +20,9 @@ from logistic import REFERENCE, Fit, baselines, open_named, seeds_of
 from shadow_gnn.allocator import keep_freed_memory
 from shadow_gnn.graph import Graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe_file import read_recipe
-from shadow_gnn.run import RunOptions, train_recipe
-from shadow_gnn.run_folder import open_run
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.run.folder import open_run
+from shadow_gnn.run.training import RunOptions, train_recipe
 
 RUNS = CACHE / "learning"
 RECIPES = {

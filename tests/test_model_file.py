@@ -12,7 +12,7 @@ from shadow_gnn.graph import DenseFeatures
 from shadow_gnn.inference import evaluate_split, prediction_loaders
 from shadow_gnn.model_file import check_fits, read_model
 from shadow_gnn.predict import evaluate, outputs
-from shadow_gnn.run import RunOptions, train_recipe
+from shadow_gnn.run.training import RunOptions, train_recipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import split_targets
 from tests.communities import communities, names, one_thread, small_recipe, with_labels  # noqa: F401

@@ -15,7 +15,7 @@ from shadow_gnn.inference import prediction_loaders
 from shadow_gnn.model_file import read_model
 from shadow_gnn.predict import outputs
 from shadow_gnn.predictions import PredictionOptions, write_predictions
-from shadow_gnn.run import RunOptions, train_recipe
+from shadow_gnn.run.training import RunOptions, train_recipe
 from tests.communities import communities, names, one_thread, small_recipe, with_labels  # noqa: F401
 
 GRAPH = replace(

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from shadow_gnn.recipe import ModelRecipe as ModelRecipe
     from shadow_gnn.recipe import Recipe as Recipe
     from shadow_gnn.recipe import TrainingRecipe as TrainingRecipe
-    from shadow_gnn.recipe_file import read_recipe as read_recipe
-    from shadow_gnn.run import resume_run as resume_run
-    from shadow_gnn.run import train_recipe as train_recipe
-    from shadow_gnn.run_folder import open_run as open_run
+    from shadow_gnn.recipe.file import read_recipe as read_recipe
+    from shadow_gnn.run.folder import open_run as open_run
+    from shadow_gnn.run.training import resume_run as resume_run
+    from shadow_gnn.run.training import train_recipe as train_recipe
     from shadow_gnn.store import open_graph as open_graph
     from shadow_gnn.store import save_graph as save_graph
     from shadow_gnn.task import node_task as node_task
@@ -42,12 +42,12 @@ _HOME = {
     "fit": "shadow_gnn.train",
     "node_task": "shadow_gnn.task",
     "open_graph": "shadow_gnn.store",
-    "open_run": "shadow_gnn.run_folder",
+    "open_run": "shadow_gnn.run.folder",
     "read_model": "shadow_gnn.model_file",
-    "read_recipe": "shadow_gnn.recipe_file",
-    "resume_run": "shadow_gnn.run",
+    "read_recipe": "shadow_gnn.recipe.file",
+    "resume_run": "shadow_gnn.run.training",
     "save_graph": "shadow_gnn.store",
-    "train_recipe": "shadow_gnn.run",
+    "train_recipe": "shadow_gnn.run.training",
 }
 
 __all__ = [

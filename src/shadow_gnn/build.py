@@ -1,6 +1,6 @@
 """Build: the only tables from names to classes; recipes become models and extractors.
 
-Not for: what the parts do, for reading recipes (recipe_file.py), nor for what a graph asks for (setup.py).
+Not for: what the parts do, for reading recipes (recipe/file.py), nor for what a graph asks for (setup.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checkpoint: all that training needs to go on, in one file that is there whole or not at all.
 
-Not for: when checkpoints are written and which are kept (run.py), nor for finished models (model_file.py).
+Not for: when checkpoints are written and which are kept (run/training.py), nor for finished models (model_file.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Inference: a trained model on any graph that fits it, be it grown, changed or another one.
 
-Not for: tables of predictions (predictions.py), nor for models that are still trained (run.py).
+Not for: tables of predictions (predictions.py), nor for models that are still trained (run/training.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Setup: everything that a recipe and a graph decide together: the task, the model, extractors and loaders.
 
-Not for: training (train.py) or files of a run (run.py).
+Not for: training (train.py) or files of a run (run/training.py).
 """
 
 from __future__ import annotations

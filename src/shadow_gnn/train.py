@@ -1,6 +1,6 @@
 """Train: one loop on Lightning Fabric, from a model and its loaders to a history of epochs.
 
-Not for: files (run.py), printing (cli) or how a model is made (build.py).
+Not for: files (run/training.py), printing (cli) or how a model is made (build.py).
 """
 
 from __future__ import annotations

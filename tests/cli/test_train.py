@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from shadow_gnn.checkpoint import read_checkpoint
 from shadow_gnn.cli.live import Live
 from shadow_gnn.cli.main import app
-from shadow_gnn.recipe_file import write_recipe
-from shadow_gnn.recipe_keys import recipe_keys
-from shadow_gnn.run import RunOptions, resume_run, train_recipe
+from shadow_gnn.recipe.file import write_recipe
+from shadow_gnn.recipe.keys import recipe_keys
+from shadow_gnn.run.training import RunOptions, resume_run, train_recipe
 from shadow_gnn.store import save_graph
 
 GRAPH = communities()

@@ -1,6 +1,6 @@
 """Live: how training looks on the screen: a bar with loss and time left, and a line for each epoch.
 
-Not for: training itself (run.py); where nobody watches, there are plain lines.
+Not for: training itself (run/training.py); where nobody watches, there are plain lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from shadow_gnn.run_folder import Run
+    from shadow_gnn.run.folder import Run
     from shadow_gnn.setup import Setup
     from shadow_gnn.train import Epoch, State, Step
 

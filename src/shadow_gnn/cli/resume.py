@@ -1,6 +1,6 @@
 """Resume: `shadow resume`, go on with a run that was stopped.
 
-Not for: the work itself (run.py, repeats.py); heavy libraries load when the command runs.
+Not for: the work itself (run/); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def resume_command(
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.bf16 import use_working_kernels
     from shadow_gnn.cli.live import live_run, show_result
-    from shadow_gnn.recipe_file import read_recipe
-    from shadow_gnn.run_folder import RECIPE, RESULT, read_json
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.run.folder import RECIPE, RESULT, read_json
 
     keep_freed_memory()
     if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
         use_working_kernels()
-    from shadow_gnn.repeats import is_repeats, resume_repeats
-    from shadow_gnn.run import RunOptions, resume_run
+    from shadow_gnn.run.repeats import is_repeats, resume_repeats
+    from shadow_gnn.run.training import RunOptions, resume_run
 
     with live_run(run) as live:
         options = RunOptions(watcher=live)

@@ -1,6 +1,6 @@
 """Runs: `shadow runs`, a table of the runs in a folder.
 
-Not for: the numbers themselves (runs_table.py).
+Not for: the numbers themselves (run/table.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from shadow_gnn.runs_table import RunLine
+    from shadow_gnn.run.table import RunLine
 
 _PIPED_WIDTH = 160
 
@@ -29,7 +29,7 @@ def runs_command(
       shadow runs experiments --json
     """
     from shadow_gnn.errors import RunError
-    from shadow_gnn.runs_table import list_runs
+    from shadow_gnn.run.table import list_runs
 
     if not folder.is_dir():
         raise RunError(f"{folder}: is not a folder; shadow train makes runs below runs")

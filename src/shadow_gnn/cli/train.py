@@ -1,6 +1,6 @@
 """Train: `shadow train`, a recipe to a run folder.
 
-Not for: the work itself (run.py, repeats.py); heavy libraries load when the command runs.
+Not for: the work itself (run/); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _show_keys(value: bool) -> None:
     if not value:
         return
-    from shadow_gnn.recipe_keys import recipe_keys
+    from shadow_gnn.recipe.keys import recipe_keys
 
     for key in recipe_keys():
         default = f" = {key.default}" if key.default else ""
@@ -56,9 +56,9 @@ def train_command(
     """
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.bf16 import use_working_kernels
-    from shadow_gnn.recipe_file import read_recipe
-    from shadow_gnn.recipe_keys import toml_value
-    from shadow_gnn.run_folder import free_folder
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.recipe.keys import toml_value
+    from shadow_gnn.run.folder import free_folder
 
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
     content = read_recipe(recipe, changes)
@@ -70,9 +70,9 @@ def train_command(
 
 def _train(recipe: Recipe, folder: Path, repeat: int) -> None:
     from shadow_gnn.cli.live import live_run, show_result
-    from shadow_gnn.repeats import train_repeats
-    from shadow_gnn.run import RunOptions, train_recipe
-    from shadow_gnn.run_folder import RESULT, read_json
+    from shadow_gnn.run.folder import RESULT, read_json
+    from shadow_gnn.run.repeats import train_repeats
+    from shadow_gnn.run.training import RunOptions, train_recipe
 
     with live_run(folder) as live:
         options = RunOptions(watcher=live)

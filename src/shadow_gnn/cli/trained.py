@@ -20,7 +20,7 @@ def open_trained(folder: Path, graph_name: str | None) -> tuple[TrainedModel, Gr
     from shadow_gnn.bf16 import use_working_kernels
     from shadow_gnn.errors import RunError
     from shadow_gnn.model_file import CONFIG, read_config, read_model
-    from shadow_gnn.run_folder import RECORD, REPEATS, check_graph, open_run
+    from shadow_gnn.run.folder import RECORD, REPEATS, check_graph, open_run
     from shadow_gnn.setup import open_recipe_graph
 
     if (folder / REPEATS).exists():

@@ -1,6 +1,6 @@
 """Runs table: one line for each run below a folder, as far as it has come.
 
-Not for: going on with a run (run.py); nothing here needs torch.
+Not for: going on with a run (training.py); nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 from shadow_gnn.better import better
 from shadow_gnn.errors import ShadowError
-from shadow_gnn.loggers import read_csv
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe_file import read_recipe
-from shadow_gnn.run_folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, State, read_json, run_state
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.run.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, State, read_json, run_state
+from shadow_gnn.run.loggers import read_csv
 
 
 @dataclass(frozen=True)

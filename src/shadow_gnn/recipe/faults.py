@@ -1,6 +1,6 @@
 """Recipe faults: what is wrong with a recipe's table, every fault as one line with the nearest known key.
 
-Not for: files (recipe_file.py), nor for what only the graph or the libraries can tell (build.py).
+Not for: files (file.py), nor for what only the graph or the libraries can tell (build.py).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shadow_gnn.recipe import EXTRACTOR_TWICE, EXTRACTORS, BranchRecipe, Recipe
-from shadow_gnn.recipe_keys import TABLES, recipe_keys, toml_value
+from shadow_gnn.recipe.keys import TABLES, recipe_keys, toml_value
+from shadow_gnn.recipe.records import EXTRACTOR_TWICE, EXTRACTORS, BranchRecipe, Recipe
 
 Place = tuple[int | str, ...]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 # Every attempt is a fork of a process that has imported everything and computed nothing, so that it starts at once.
 SCRIPT = """
@@ -18,8 +18,8 @@ import torch
 import lightning_fabric, torchmetrics.classification
 from shadow_gnn.checkpoint import read_checkpoint
 from shadow_gnn.errors import RunError
-from shadow_gnn.run import resume_run, train_recipe
-from shadow_gnn.run_folder import open_run
+from shadow_gnn.run.training import resume_run, train_recipe
+from shadow_gnn.run.folder import open_run
 from shadow_gnn.store import save_graph
 from tests.communities import communities, small_recipe
 

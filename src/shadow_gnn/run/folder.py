@@ -1,6 +1,6 @@
 """Run folder: what a run leaves on the disk, who is working on it, and how it is found again.
 
-Not for: training (run.py); nothing here needs torch.
+Not for: training (training.py); nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shadow_gnn.files import new_checksum, new_folder, open_regular, write_block
 from shadow_gnn.graph import Graph
 from shadow_gnn.manifest import read_manifest
 from shadow_gnn.recipe import Recipe, Record
-from shadow_gnn.recipe_file import read_recipe, write_recipe
+from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.store import MANIFEST
 
 VERSION = 1

@@ -1,6 +1,6 @@
 """Repeats: one recipe trained with several seeds, each as a run of its own, with mean and deviation of what came out.
 
-Not for: a single run (run.py).
+Not for: a single run (training.py).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 from shadow_gnn.errors import RunError, WriteError
 from shadow_gnn.files import new_folder, write_blocks
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe_file import read_recipe, write_recipe
-from shadow_gnn.run import RunOptions, resume_run, train_recipe, with_graph_path
-from shadow_gnn.run_folder import RECIPE, REPEATS, RESULT, locked, read_json, write_json
+from shadow_gnn.recipe.file import read_recipe, write_recipe
+from shadow_gnn.run.folder import RECIPE, REPEATS, RESULT, locked, read_json, write_json
+from shadow_gnn.run.training import RunOptions, resume_run, train_recipe, with_graph_path
 from shadow_gnn.setup import open_recipe_graph
 
 VERSION = 1

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from shadow_gnn.errors import RecipeError
 from shadow_gnn.recipe import KhopRecipe, Recipe
-from shadow_gnn.recipe_file import read_recipe, write_recipe
-from shadow_gnn.recipe_keys import TABLES, recipe_keys
+from shadow_gnn.recipe.file import read_recipe, write_recipe
+from shadow_gnn.recipe.keys import TABLES, recipe_keys
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_every_key_has_a_text_and_a_default_that_reads_back():
 
 
 def test_the_docs_list_every_key_as_it_is():
-    text = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text()
     found = [line for line in text.splitlines() if line.startswith("| `")]
     for key in recipe_keys():
         values = key.values.replace(" | ", ", ").replace('"', "`")
@@ -211,7 +211,7 @@ def test_the_docs_list_every_key_as_it_is():
 
 
 def test_the_examples_of_the_docs_are_recipes(read):
-    text = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text()
     examples = [
         block for block in re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "graph = " in block
     ]

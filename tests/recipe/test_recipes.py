@@ -7,10 +7,10 @@ import pytest
 
 from shadow_gnn.build import build_extractor
 from shadow_gnn.datasets import BUILT_IN
-from shadow_gnn.recipe_file import read_recipe
+from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.setup import branch_models
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))
 NUM_RECIPES = 6
 EVERY_RECIPE = pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

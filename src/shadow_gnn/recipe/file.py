@@ -1,6 +1,6 @@
 """Recipe files: read TOML with overrides into a Recipe, write a Recipe as TOML.
 
-Not for: what the keys mean (recipe.py), nor for how a fault is worded (recipe_faults.py).
+Not for: what the keys mean (records.py), nor for how a fault is worded (recipe/faults.py).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 from shadow_gnn.errors import RecipeError
 from shadow_gnn.files import open_regular
-from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe_faults import recipe_faults
-from shadow_gnn.recipe_keys import toml_value
+from shadow_gnn.recipe.faults import recipe_faults
+from shadow_gnn.recipe.keys import toml_value
+from shadow_gnn.recipe.records import Recipe
 
 MAX_BYTES = 1 << 20
 _BARE_WORD = re.compile(r"[^\s\"'\[{#=][^\s\"'#=]*")

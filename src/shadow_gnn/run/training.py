@@ -1,6 +1,6 @@
 """Run: one recipe trained with one seed, in a folder from which it can go on after any end.
 
-Not for: the loop (train.py), the folder before and after training (run_folder.py), several seeds (repeats.py).
+Not for: the loop (train.py), the folder before and after training (folder.py), several seeds (repeats.py).
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from shadow_gnn.checkpoint import Checkpoint, restore_model, take_checkpoint
 from shadow_gnn.checkpoints import Checkpoints, Source
 from shadow_gnn.errors import TrainingError, WriteError
 from shadow_gnn.graph import Graph
-from shadow_gnn.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
 from shadow_gnn.metrics import METRICS, monitored
 from shadow_gnn.model_file import ModelConfig, write_model
 from shadow_gnn.predict import evaluate
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe_file import read_recipe
-from shadow_gnn.run_folder import METRICS as METRICS_FILE
-from shadow_gnn.run_folder import (
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.run.folder import METRICS as METRICS_FILE
+from shadow_gnn.run.folder import (
     RESULT,
     Run,
     check_graph,
@@ -37,6 +36,7 @@ from shadow_gnn.run_folder import (
     remove_leftovers,
     write_json,
 )
+from shadow_gnn.run.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
 from shadow_gnn.setup import Setup, make_setup, open_recipe_graph
 from shadow_gnn.task import split_targets
 from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, fit, stops_early

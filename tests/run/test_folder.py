@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.communities import communities, small_recipe
 
 from shadow_gnn.errors import RunError, WriteError
 from shadow_gnn.graph import DenseFeatures
-from shadow_gnn.run_folder import (
+from shadow_gnn.run.folder import (
     check_graph,
     content_hash,
     create_run,
@@ -23,7 +24,6 @@ from shadow_gnn.run_folder import (
     write_json,
 )
 from shadow_gnn.store import open_graph, save_graph
-from tests.communities import communities, small_recipe
 
 GRAPH = communities()
 
@@ -94,7 +94,7 @@ def test_the_graph_must_be_the_same(run, graph, tmp_path):
 def test_state_follows_the_process_that_works_on_it(run):
     assert run_state(run.folder) == "stopped"
     with locked(run.folder):
-        code = f"import sys; from shadow_gnn.run_folder import *; print(run_state(Path({str(run.folder)!r})))"
+        code = f"import sys; from shadow_gnn.run.folder import *; print(run_state(Path({str(run.folder)!r})))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout == "running\n"
         with pytest.raises(RunError, match="another process is working on this run"), locked(run.folder):
@@ -113,6 +113,6 @@ def test_runs_are_numbered(tmp_path, monkeypatch):
 
 
 def test_nothing_of_it_needs_torch():
-    code = "import sys, json, shadow_gnn.runs_table; print(json.dumps('torch' in sys.modules))"
+    code = "import sys, json, shadow_gnn.run.table; print(json.dumps('torch' in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) is False

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from shadow_gnn.errors import ShadowError, WriteError
-from shadow_gnn.loggers import CsvLogger, LogPlace, open_loggers, read_csv, write_csv
 from shadow_gnn.recipe import LoggingRecipe
+from shadow_gnn.run.loggers import CsvLogger, LogPlace, open_loggers, read_csv, write_csv
 
 
 def test_csv_has_a_line_per_epoch_with_all_digits(tmp_path):

@@ -1,6 +1,6 @@
 """Recipe keys: every key of a recipe with its values, default and meaning, for help texts, docs and hints.
 
-Not for: reading or checking a recipe (recipe_file.py, recipe_faults.py).
+Not for: reading or checking a recipe (file.py, faults.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
-from shadow_gnn.recipe import EXTRACTORS, BranchRecipe, Recipe, Record
+from shadow_gnn.recipe.records import EXTRACTORS, BranchRecipe, Recipe, Record
 
 TABLES: dict[str, type[Record]] = {
     name: field.annotation

@@ -8,15 +8,15 @@ import statistics
 from dataclasses import replace
 
 import pytest
+from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
 from shadow_gnn.errors import RunError, TrainingError, WriteError
-from shadow_gnn.recipe_file import read_recipe, write_recipe
-from shadow_gnn.repeats import is_repeats, resume_repeats, summarise, train_repeats
-from shadow_gnn.run import RunOptions, SilentRun, resume_run, train_recipe
-from shadow_gnn.run_folder import locked, open_run
-from shadow_gnn.runs_table import list_runs
+from shadow_gnn.recipe.file import read_recipe, write_recipe
+from shadow_gnn.run.folder import locked, open_run
+from shadow_gnn.run.repeats import is_repeats, resume_repeats, summarise, train_repeats
+from shadow_gnn.run.table import list_runs
+from shadow_gnn.run.training import RunOptions, SilentRun, resume_run, train_recipe
 from shadow_gnn.store import save_graph
-from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
 GRAPH = communities()
 TIMES = ("seconds", "seconds_per_epoch", "extraction_seconds")

@@ -1,0 +1,40 @@
+"""Recipes: what to train on what, and how; the records, their keys, and the files they are read from.
+
+Not for: turning names into classes (build.py).
+"""
+
+from shadow_gnn.recipe.records import (
+    COMMON_KEYS,
+    EXTRACTOR_TWICE,
+    EXTRACTORS,
+    BranchRecipe,
+    ExtractorRecipe,
+    FullRecipe,
+    KhopRecipe,
+    LoggingRecipe,
+    ModelRecipe,
+    NodeRecipe,
+    PprRecipe,
+    Recipe,
+    Record,
+    TaskRecipe,
+    TrainingRecipe,
+)
+
+__all__ = [
+    "COMMON_KEYS",
+    "EXTRACTORS",
+    "EXTRACTOR_TWICE",
+    "BranchRecipe",
+    "ExtractorRecipe",
+    "FullRecipe",
+    "KhopRecipe",
+    "LoggingRecipe",
+    "ModelRecipe",
+    "NodeRecipe",
+    "PprRecipe",
+    "Recipe",
+    "Record",
+    "TaskRecipe",
+    "TrainingRecipe",
+]
