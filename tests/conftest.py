@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import sys
 
 from hypothesis import settings
@@ -10,6 +11,9 @@ from hypothesis import settings
 settings.register_profile("shared", deadline=None, max_examples=50)
 settings.register_profile("long", deadline=None, max_examples=2000)
 settings.load_profile("shared")
+
+# In the background of a script, Ctrl-C is ignored by everything that is started: the tests that send it need it heard.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `make sanitize` puts a core with sanitizers in the place of the installed one, before anything imports it.
 if core := os.environ.get("SHADOW_TEST_CORE"):
