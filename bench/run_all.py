@@ -10,17 +10,20 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+from common import CACHE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "step", "epoch", "latency")
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
+SECTIONS = CACHE / "sections"
 HEAD = """# Benchmarks
 
 Written by `make bench` (`python bench/run_all.py`): a script per claim in `bench/`, each side by side with its peer in
-one run. CPU time counts all threads of the process; the peers run in turns with ours, and medians are shown.
+one run. CPU time counts all threads of the process; the peers run in turns with ours, and medians are shown. A section
+can be measured again by itself with `--only`.
 
 Machine: {machine}. Python {python}, NumPy {numpy}, SciPy {scipy}, torch {torch}, torch_geometric {pyg}.
 """
@@ -44,11 +47,25 @@ def head() -> str:
     return HEAD.format(machine=machine(), python=platform.python_version(), **versions)
 
 
-def run(name: str, data: Path, quick: bool, sections: Path) -> bool:
-    """Run one script; return whether all its bars are met."""
-    command = [sys.executable, str(HERE / f"{name}.py"), "--data", str(data), "--markdown", str(sections)]
+def run(name: str, data: Path, quick: bool) -> bool:
+    """Run one script and keep its section; return whether all its bars are met."""
     print(f"== {name}", flush=True)
-    return subprocess.run([*command, *(["--quick"] if quick else [])], check=False).returncode == 0
+    command = [sys.executable, str(HERE / f"{name}.py"), "--data", str(data)]
+    if quick:
+        return subprocess.run([*command, "--quick"], check=False).returncode == 0
+    SECTIONS.mkdir(parents=True, exist_ok=True)
+    section = SECTIONS / f"{name}.md"
+    section.unlink(missing_ok=True)
+    return subprocess.run([*command, "--markdown", str(section)], check=False).returncode == 0
+
+
+def write_docs() -> None:
+    """Join the sections of all scripts, the newest of each, unless one was never run."""
+    paths = [*(SECTIONS / f"{name}.md" for name in SCRIPTS), RECORDED]
+    if all(path.is_file() for path in paths):
+        parts = [head(), *(path.read_text(encoding="utf-8") for path in paths)]
+        text = "\n\n".join(part.strip() for part in parts) + "\n"
+        (ROOT / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -57,16 +74,11 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="few targets, to see that all scripts work; writes no docs"
     )
-    parser.add_argument("--only", nargs="+", choices=SCRIPTS, default=SCRIPTS, help="scripts to run; writes no docs")
+    parser.add_argument("--only", nargs="+", choices=SCRIPTS, default=SCRIPTS, help="scripts to run")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        sections = Path(folder) / "sections.md"
-        sections.touch()
-        missed = [name for name in chosen.only if not run(name, chosen.data, chosen.quick, sections)]
-        if not chosen.quick and tuple(chosen.only) == SCRIPTS:
-            parts = [head(), sections.read_text(encoding="utf-8").rstrip()]
-            parts += [RECORDED.read_text(encoding="utf-8").rstrip()] if RECORDED.is_file() else []
-            (ROOT / "docs" / "benchmarks.md").write_text("\n\n".join(part.strip() for part in parts) + "\n")
+    missed = [name for name in chosen.only if not run(name, chosen.data, chosen.quick)]
+    if not chosen.quick:
+        write_docs()
     if missed:
         sys.exit(f"bars missed in: {', '.join(missed)}")
 

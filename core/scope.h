@@ -186,7 +186,8 @@ class ScopeBuilder {
       hops[target] = 0;
       queue[tail++] = target;
     }
-    for (size_t head = 0; head < tail; ++head) {
+    // Once all nodes are reached, the rest of the queue, most of it as a rule, has nothing left to find.
+    for (size_t head = 0; head < tail && tail < nodes_.size(); ++head) {
       const int32_t next_hop = hops[queue[head]] + 1;
       for_neighbours(queue[head], [&](int32_t other, int32_t) {
         const bool is_new = hops[other] == -1;
