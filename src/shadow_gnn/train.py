@@ -147,7 +147,7 @@ class _Trainee(nn.Module):
         if batches[0].y is None:
             raise ValueError("fit: batches must have labels, the graph has none")
         logits = self.model(batches)
-        return self._task.loss(logits, batches[0].y), logits
+        return self._task.loss(logits, batches[0].y, batches[0].target_weight), logits
 
 
 def make_fabric(settings: TrainingRecipe) -> Any:
