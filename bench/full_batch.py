@@ -1,4 +1,4 @@
-"""Full-batch training of 3-layer GraphSAGE on ogbn-arxiv's graph, an epoch at a time: ours against PyG on sparse CSR."""
+"""Full-batch epochs of 3-layer GraphSAGE on ogbn-arxiv's graph: ours against PyG on a sparse CSR adjacency."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from common import ROOT, Bar, OtherWork, Report, busy_share, finish, graphs, load_line, options, random_targets
+from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, options, split_nodes
 from step_worker import PygSage
 from torch import Tensor, nn
 
@@ -52,16 +51,6 @@ class PygFull(nn.Module):
             x = layer(x, self.adjacency)
         logits: Tensor = self.head(F.normalize(x[targets], dim=1))
         return logits
-
-
-def train_targets(graph: Graph, data: Path, name: str) -> np.ndarray:
-    """Return the training nodes of the split, or as many at random where the file has none."""
-    for path in (data / f"{name}.npz", ROOT / data / f"{name}.npz"):
-        if path.is_file():
-            with np.load(path, allow_pickle=False) as arrays:
-                if "train" in arrays:
-                    return arrays["train"].astype(np.int64)
-    return np.sort(random_targets(graph, graph.num_nodes * 54 // 100))
 
 
 def stepper(model: nn.Module, forward: Callable[[], Tensor], y: Tensor, *, bf16: bool) -> Callable[[], None]:
@@ -150,7 +139,7 @@ def main(chosen: argparse.Namespace) -> None:
     )
     rounds = 1 if chosen.quick else ROUNDS
     name, graph = next(iter(graphs(chosen).items()))
-    targets = train_targets(graph, chosen.data, name)
+    targets = split_nodes(chosen, name, graph, "train")
     took, busy = in_turns(make_calls(graph, targets), rounds)
     gain, half = took["PyG"] / took["ours"], took["PyG"] / took["ours, bf16"]
     cells = (took["PyG"], took["ours"], gain, took["ours, bf16"], half)

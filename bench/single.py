@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from common import Bar, Report, busy_share, finish, graphs, load_line, options, random_targets
+from common import Bar, Report, busy_share, finish, graphs, load_line, options, split_nodes
 
 from shadow_gnn.batch import Batch, collate
 from shadow_gnn.build import build_model
@@ -45,7 +45,8 @@ def milliseconds(model: ShadowGNN, batch_of: Callable[[int], Batch], targets: np
 def main(chosen: argparse.Namespace) -> None:
     name, graph = next(iter(graphs(chosen).items()))
     model, extractor = model_for(graph), PprExtractor(topk=TOPK)
-    targets = random_targets(graph, 5 if chosen.quick else 100)
+    test = split_nodes(chosen, name, graph, "test")
+    targets = np.random.default_rng(0).choice(test, 5 if chosen.quick else 100, replace=False)
     sides = {
         f"normal, all nodes within {NUM_LAYERS} hops": lambda target: closure_batch(graph, [target], NUM_LAYERS),
         f"shaDow, PPR top-{TOPK}": lambda target: collate(graph, extractor(graph, [target]), order=model.orders[0]),
@@ -53,7 +54,7 @@ def main(chosen: argparse.Namespace) -> None:
     report = Report(
         f"One prediction of 5-layer SAGE-256 for one target of {name}",
         ("inference", "nodes", "mean ms", "p50 ms", "p99 ms"),
-        notes=[load_line(busy_share()), f"{len(targets)} targets; batch and model, both with trimmed computation."],
+        notes=[load_line(busy_share()), f"{len(targets)} test nodes; batch and model, both with trimmed computation."],
     )
     means = []
     for label, batch_of in sides.items():

@@ -22,8 +22,8 @@ class Subset {
     if (count > kFewest) drawn_.reserve_more(static_cast<size_t>(count));
     for (int64_t last = size - count; last < size; ++last) {
       const auto pick = static_cast<int64_t>(rng.below(static_cast<uint64_t>(last) + 1));
-      const bool taken = count > kFewest ? drawn_.find(pick) >= 0
-                                         : std::find(picks.begin(), picks.end(), pick) != picks.end();
+      const bool taken =
+          count > kFewest ? drawn_.find(pick) >= 0 : std::find(picks.begin(), picks.end(), pick) != picks.end();
       picks.push_back(taken ? last : pick);
       if (count > kFewest) drawn_.add(picks.back());
     }
