@@ -24,7 +24,11 @@ EdgeArray = Literal["id", "weight", "attr"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """B scopes with T targets each as one graph of N nodes and E edges that no edge joins across scopes."""
+    """B scopes with T targets each as one graph of N nodes and E edges that no edge joins across scopes.
+
+    A joined batch is one graph that all targets share, for normal GNNs: subgraph is 0 everywhere, rows are in hop order
+    from the nearest target, and rows of the last hop may be empty where nothing reads them.
+    """
 
     targets: Tensor
     """[B, T] node ids; T is 1 for nodes, 2 for pairs."""
@@ -60,6 +64,13 @@ class Batch:
     """[E] float32, or None if not asked for."""
     edge_attr: Tensor | None = None
     """[E, D] float32, or None if not asked for."""
+    degree: Tensor | None = None
+    """[N] float32, the degrees that weights are divided by, sums of weights in a weighted graph: those of the graph, of
+    which this batch may hold a part. None: the degrees inside the batch."""
+    edge_scale: Tensor | None = None
+    """[E] float32, factor of each edge after the division, which makes sums over drawn edges unbiased; None: all 1."""
+    target_weight: Tensor | None = None
+    """[B] float32, factor of each target's loss; None: all 1."""
 
     def __len__(self) -> int:
         """Return the number of scopes B."""
@@ -74,6 +85,11 @@ class Batch:
     def num_edges(self) -> int:
         """Number of edges E of all scopes together."""
         return len(self.indices)
+
+    @property
+    def joined(self) -> bool:
+        """All targets live in one graph, as normal GNNs have it: there are no scopes to tell apart."""
+        return len(self) > 1 and not bool(self.subgraph.any())
 
     def num_within(self, num_hops: int) -> int:
         """Return how many rows, from the first, are within num_hops of their targets; needs hop order."""
@@ -94,9 +110,11 @@ class Batch:
         return self._each(lambda tensor: tensor.pin_memory())
 
     def in_subgraph_order(self) -> Batch:
-        """Return the same scopes one after the other."""
+        """Return the same scopes one after the other; a joined batch has none."""
         if self.order == "subgraph":
             return self
+        if self.joined:
+            raise ValueError("Batch: targets must have scopes of their own for subgraph order, got a joined batch")
         source = torch.argsort(self.subgraph, stable=True)
         place = torch.empty_like(source)
         place[source] = torch.arange(self.num_nodes, device=source.device)
@@ -157,8 +175,8 @@ class Batch:
         return replace(self, **changed)
 
 
-_PER_NODE = ("node_id", "hop", "score", "subgraph", "x")
-_PER_EDGE = ("edge_id", "edge_weight", "edge_attr")
+_PER_NODE = ("node_id", "hop", "score", "subgraph", "x", "degree")
+_PER_EDGE = ("edge_id", "edge_weight", "edge_attr", "edge_scale")
 
 
 def collate(
@@ -233,7 +251,11 @@ def _edge_arrays(
     if not edges:
         return {}
     assert subgraphs.edge_pos is not None
-    position = subgraphs.edge_pos[joined.edge_source]
+    return edge_arrays(graph, subgraphs.edge_pos[joined.edge_source], edges)
+
+
+def edge_arrays(graph: Graph, position: NDArray[np.int64], edges: Sequence[EdgeArray]) -> dict[str, Tensor | None]:
+    """Look up the edge arrays that `edges` asks for, as fields of a Batch; position [E]: of each edge in the graph."""
     found: dict[str, Tensor | None] = {}
     if "id" in edges:
         found["edge_id"] = _tensor(position if graph.edge_id is None else array_rows(graph, "edge_id", position))

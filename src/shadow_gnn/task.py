@@ -39,18 +39,33 @@ class NodeTask:
     value_deviation: float = 1.0
     """Deviation of the training values."""
 
-    def loss(self, logits: Tensor, y: Tensor) -> Tensor:
-        """Return the mean loss of some targets in float32: logits [B, C], y as in the graph."""
+    def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Return the mean loss of some targets in float32: logits [B, C], y as in the graph.
+
+        weight [B]: factor of each target's loss; the mean is over targets, not over weights.
+        """
         logits = logits.float()
+        if weight is not None:
+            return (weight * self._losses(logits, y)).mean()
         if self.target == "classes":
             if self.class_weight is None:
                 return functional.cross_entropy(logits, y)
-            # The mean over targets, not over weights: parts of a batch then add up to the whole.
-            weight = self.class_weight.to(logits.device)[y]
-            return (weight * functional.cross_entropy(logits, y, reduction="none")).mean()
+            return self._losses(logits, y).mean()
         if self.target == "multilabel":
             return functional.binary_cross_entropy_with_logits(logits, y.float()) * self.out_dim
-        return functional.mse_loss(logits[:, 0], (y - self.value_mean) / self.value_deviation)
+        return functional.mse_loss(logits[:, 0], self._scaled(y))
+
+    def _losses(self, logits: Tensor, y: Tensor) -> Tensor:
+        """Return the loss of each target, whose mean is that of all: parts of a batch add up to the whole. [B]"""
+        if self.target == "classes":
+            losses = functional.cross_entropy(logits, y, reduction="none")
+            return losses if self.class_weight is None else self.class_weight.to(logits.device)[y] * losses
+        if self.target == "multilabel":
+            return functional.binary_cross_entropy_with_logits(logits, y.float(), reduction="none").sum(dim=1)
+        return functional.mse_loss(logits[:, 0], self._scaled(y), reduction="none")
+
+    def _scaled(self, y: Tensor) -> Tensor:
+        return (y - self.value_mean) / self.value_deviation
 
     def predictions(self, logits: Tensor) -> Tensor:
         """Turn logits into what the graph's labels are: classes [B], yes/no labels [B, C], or values [B]."""

@@ -89,17 +89,17 @@ def degrees(adjacency: Adjacency) -> Tensor:
     return adjacency.weight.new_zeros(adjacency.num_nodes).index_add(0, adjacency.row, adjacency.weight)
 
 
-def normalised(adjacency: Adjacency, kind: Normalisation) -> Adjacency:
-    """Return the adjacency with its factors divided by the degrees of the whole scope.
+def normalised(adjacency: Adjacency, kind: Normalisation, degree: Tensor | None = None) -> Adjacency:
+    """Return the adjacency with its factors divided by the degrees of the whole scope, or by the given ones.
 
     mean: each row sums to 1, without self-edges (SAGE). symmetric: D^-1/2 (A + I) D^-1/2, with self-edges (GCN).
-    sum: as it is (GIN).
+    sum: as it is (GIN). degree [N]: those of a larger graph, of which the adjacency holds a part.
     """
     if kind == "sum":
         return adjacency
     if kind not in ("mean", "symmetric"):
         raise ValueError(f"normalised: kind must be 'mean', 'symmetric' or 'sum', got {kind!r}")
-    degree = degrees(adjacency)
+    degree = degrees(adjacency) if degree is None else _given_degree(adjacency, degree)
     if kind == "mean":
         share = torch.where(degree == 0, 0, 1 / degree.masked_fill(degree == 0, 1))[adjacency.row]
         return adjacency.with_weight(share if adjacency.weight is None else share * adjacency.weight)
@@ -110,6 +110,21 @@ def normalised(adjacency: Adjacency, kind: Normalisation) -> Adjacency:
     if adjacency.weight is not None:
         weight = weight * adjacency.weight
     return adjacency.with_weight(weight, root * root * loop)
+
+
+def scaled(adjacency: Adjacency, factor: Tensor) -> Adjacency:
+    """Return the adjacency with the factor of each edge multiplied, those of self-edges as they are; factor [E]."""
+    if factor.shape != (adjacency.num_edges,):
+        raise ValueError(f"scaled: factor must be {adjacency.num_edges} floats, got {_describe(factor)}")
+    if adjacency.weight is None:
+        return adjacency.with_weight(factor.to(torch.get_default_dtype()), adjacency.self_weight)
+    return adjacency.with_weight(adjacency.weight * factor.to(adjacency.weight.dtype), adjacency.self_weight)
+
+
+def degree_left(degree: Tensor, before: Adjacency, after: Adjacency) -> Tensor:
+    """Return given degrees [N] less the share of weight that DropEdge took from each row; an empty row keeps its."""
+    had, has = degrees(before), degrees(after)
+    return torch.where(had == 0, degree, degree * has / had.masked_fill(had == 0, 1))
 
 
 def drop_edges(adjacency: Adjacency, share: float) -> Adjacency:
@@ -156,6 +171,12 @@ def _kept(adjacency: Adjacency, share: float) -> Tensor:
     keep = torch.ones(adjacency.num_edges, device=able.device)
     keep[able[order[: round(share * len(able))]]] = 0
     return keep * keep[by_sender] if symmetric else keep
+
+
+def _given_degree(adjacency: Adjacency, degree: Tensor) -> Tensor:
+    if degree.shape != (adjacency.num_nodes,):
+        raise ValueError(f"normalised: degree must be {adjacency.num_nodes} floats, got {_describe(degree)}")
+    return degree.to(torch.get_default_dtype() if adjacency.weight is None else adjacency.weight.dtype)
 
 
 def _describe(tensor: Tensor) -> str:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from shadow_gnn.batch import Batch, EdgeArray
 from shadow_gnn.nn.edge_list import EdgeList, edge_list
 from shadow_gnn.nn.layer import Layer, Preparation
-from shadow_gnn.nn.ops import Adjacency, drop_edges, normalised
+from shadow_gnn.nn.ops import Adjacency, degree_left, drop_edges, normalised, scaled
 
 
 class Backbone(nn.Module):
@@ -66,27 +66,55 @@ class Backbone(nn.Module):
 
         x has the first row_counts[0] rows. L or 1 of [row count, H]
         """
-        adjacency = self._adjacency(x, batch)
-        prepared = {kind: self._prepared(kind, adjacency, batch) for kind in set(self._preparations)}
+        prepared = self._all_prepared(batch, x.dtype, set(self._preparations))
         outputs: list[Tensor] = []
         for layer, kind, num_rows in zip(self.layers, self._preparations, row_counts[1:], strict=True):
             x = layer(x, prepared[kind], num_rows)
             outputs = [*outputs, x] if keep_all else [x]
         return outputs
 
-    def _adjacency(self, x: Tensor, batch: Batch) -> Adjacency:
-        """Return the edges of the whole scopes, of which dropped ones have the weight 0."""
+    def run_layer(self, number: int, x: Tensor, batch: Batch, num_rows: int) -> Tensor:
+        """Run one layer alone and return the first num_rows rows; x holds those and all their senders.
+
+        [num_rows, H]
+        """
+        kind = self._preparations[number]
+        out: Tensor = self.layers[number](x, self._all_prepared(batch, x.dtype, {kind})[kind], num_rows)
+        return out
+
+    def _all_prepared(
+        self, batch: Batch, dtype: torch.dtype, kinds: set[Preparation]
+    ) -> dict[Preparation, Adjacency | EdgeList]:
+        """Return the edges of a batch in each form that layers want, with DropEdge in training.
+
+        dtype: that of the input; degrees and weights are counted in float64 if it is that.
+        """
+        whole = self._adjacency(batch, dtype)
+        drops = self.training and self.dropedge > 0
+        adjacency = drop_edges(whole, self.dropedge) if drops else whole
+        degree = batch.degree
+        if degree is not None and adjacency is not whole:
+            degree = degree_left(degree, whole, adjacency)
+        return {kind: self._prepared(kind, adjacency, batch, degree) for kind in kinds}
+
+    def _adjacency(self, batch: Batch, dtype: torch.dtype) -> Adjacency:
+        """Return the edges of the whole scopes."""
         weight = None
         if self.edge_weight:
             if batch.edge_weight is None:
                 raise ValueError("Backbone: batch must hold edge_weight, got none; its Loader needs edges=['weight']")
             weight = batch.edge_weight
-        if x.dtype == torch.float64:  # Degrees and weights are then counted in float64 as well.
-            weight = x.new_ones(batch.num_edges) if weight is None else weight.double()
-        adjacency = Adjacency(batch.indptr, batch.indices, weight)
-        return drop_edges(adjacency, self.dropedge) if self.training and self.dropedge else adjacency
+        if dtype == torch.float64:
+            weight = weight.double() if weight is not None else batch.indices.new_ones(batch.num_edges, dtype=dtype)
+        return Adjacency(batch.indptr, batch.indices, weight)
 
-    def _prepared(self, kind: Preparation, adjacency: Adjacency, batch: Batch) -> Adjacency | EdgeList:
+    def _prepared(
+        self, kind: Preparation, adjacency: Adjacency, batch: Batch, degree: Tensor | None
+    ) -> Adjacency | EdgeList:
+        """Return the edges as one kind of layer wants them, dropped ones with the weight 0.
+
+        Attention and PyG's convs normalise by themselves: they use neither degree nor edge_scale.
+        """
         if kind == "none":
             return adjacency
         if kind == "edge_list":
@@ -96,4 +124,5 @@ class Backbone(nn.Module):
             dtype = torch.get_default_dtype() if adjacency.weight is None else adjacency.weight.dtype
             ones = torch.ones(batch.num_nodes, dtype=dtype, device=adjacency.indices.device)
             return adjacency.with_weight(adjacency.weight, ones)
-        return normalised(adjacency, kind)
+        made = normalised(adjacency, kind, degree)
+        return made if batch.edge_scale is None else scaled(made, batch.edge_scale)

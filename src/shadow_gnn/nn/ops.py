@@ -12,7 +12,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from shadow_gnn.nn.adjacency import Adjacency, compiled_core_runs, degrees, draw_seed, drop_edges, normalised
+from shadow_gnn.nn.adjacency import (
+    Adjacency,
+    compiled_core_runs,
+    degree_left,
+    degrees,
+    draw_seed,
+    drop_edges,
+    normalised,
+    scaled,
+)
 from shadow_gnn.nn.kernels import SUM_DTYPE, Aggregate, Attend, Drop, NormRows
 from shadow_gnn.nn.plain import RowActivation, RowNorm, aggregate_plain, attend_plain, norm_rows_plain
 
@@ -24,12 +33,14 @@ __all__ = [
     "aggregate_plain",
     "attend",
     "attend_plain",
+    "degree_left",
     "degrees",
     "drop_edges",
     "dropout",
     "norm_rows",
     "norm_rows_plain",
     "normalised",
+    "scaled",
 ]
 
 

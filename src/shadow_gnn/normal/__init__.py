@@ -1,0 +1,11 @@
+"""Normal GNNs: batches in which all targets share one graph, and exact inference over whole graphs.
+
+Not for: the model, which is the same as with scopes (nn).
+"""
+
+from shadow_gnn.normal.closure import closure_batch
+from shadow_gnn.normal.full import FullLoader
+from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logits
+from shadow_gnn.normal.neighbour import NeighbourLoader
+
+__all__ = ["BlockOptions", "FullLoader", "NeighbourLoader", "closure_batch", "embeddings", "layerwise_logits"]
