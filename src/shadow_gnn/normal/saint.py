@@ -43,7 +43,6 @@ class SaintLoader:
         *,
         num_steps: int | None = None,
         seed: int = 0,
-        features: bool = True,
         edges: Sequence[EdgeArray] = (),
         prefetch: int = 2,
         statistics: SaintStatistics | None = None,
@@ -71,7 +70,6 @@ class SaintLoader:
             _check_statistics(self.drawer, statistics)
         self._given = statistics
         self.seed = int(seed)
-        self.features = features
         self.edges = tuple(edges)
         self.prefetch = prefetch
         self._num_steps = num_steps
@@ -128,7 +126,7 @@ class SaintLoader:
             order="hop",
             hop_ptr=tuple(subgraph.hop_ptr.tolist()),
             ptr=None,
-            x=_tensor(feature_rows(self.graph, subgraph.node_id)) if self.features else None,
+            x=_tensor(feature_rows(self.graph, subgraph.node_id)),
             y=_tensor(array_rows(self.graph, "y", targets)),
             degree=torch.from_numpy(self._degree[subgraph.node_id]),
             edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),
