@@ -16,7 +16,7 @@ from common import CACHE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "step", "epoch", "latency")
+SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "saint", "step", "epoch", "latency")
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"
 HEAD = """# Benchmarks

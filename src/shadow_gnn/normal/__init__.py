@@ -7,5 +7,20 @@ from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.normal.full import FullLoader
 from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logits
 from shadow_gnn.normal.neighbour import NeighbourLoader
+from shadow_gnn.normal.saint import SaintLoader
+from shadow_gnn.normal.saint_samplers import EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
 
-__all__ = ["BlockOptions", "FullLoader", "NeighbourLoader", "closure_batch", "embeddings", "layerwise_logits"]
+__all__ = [
+    "BlockOptions",
+    "EdgeSampler",
+    "FrontierSampler",
+    "FullLoader",
+    "NeighbourLoader",
+    "NodeSampler",
+    "SaintLoader",
+    "Sampler",
+    "WalkSampler",
+    "closure_batch",
+    "embeddings",
+    "layerwise_logits",
+]

@@ -1,0 +1,175 @@
+"""SaintLoader: subgraphs of GraphSAINT (Zeng et al., ICLR 2020) as batches to train a normal GNN on.
+
+Not for: which nodes are drawn (saint_samplers.py) or the normalisation's counts (saint_statistics.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from shadow_gnn.batch import Batch, EdgeArray, check_collate
+from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.rows import array_rows, feature_rows
+from shadow_gnn.graph import Graph
+from shadow_gnn.loader import derive_seed
+from shadow_gnn.normal.saint_samplers import Drawer, Ints, Sampler, Subgraph
+from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
+from shadow_gnn.prefetch import Prefetch
+
+
+class SaintLoader:
+    """Joined batches, each a subgraph whose training targets are to be predicted, the same for any prefetch depth.
+
+    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` goes through
+    epoch 0, the next time through epoch 1, and so on. Which targets an epoch meets is left to chance.
+    """
+
+    shuffle = True
+
+    def __init__(
+        self,
+        graph: Graph,
+        targets: ArrayLike,
+        sampler: Sampler,
+        *,
+        num_steps: int | None = None,
+        seed: int = 0,
+        edges: Sequence[EdgeArray] = (),
+        prefetch: int = 2,
+        statistics: SaintStatistics | None = None,
+    ) -> None:
+        """Check, and build the sampler's tables.
+
+        graph: the one that is trained on. targets [T]: training nodes without doubles. num_steps: batches of an epoch;
+        None for as many as draw T targets on average. edges: see batch.collate. prefetch: batches made ahead; 0 for no
+        thread. statistics: those of the same graph, targets and sampler; None counts them when first needed.
+        """
+        check_int("SaintLoader", "prefetch", prefetch, 0)
+        if num_steps is not None:
+            check_int("SaintLoader", "num_steps", num_steps, 1)
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"SaintLoader: seed must be an integer, got {seed!r}")
+        check_collate("SaintLoader", graph, "hop", edges)
+        self.drawer = Drawer(graph, targets, sampler)
+        self.graph = graph
+        self.targets = self.drawer.targets[:, None]
+        self._order = np.argsort(self.drawer.targets, kind="stable")
+        self._sorted = self.drawer.targets[self._order]
+        if (doubles := np.flatnonzero(np.diff(self._sorted) == 0)).size:
+            raise ValueError(f"SaintLoader: targets must not repeat, got {self._sorted[doubles[0]]} twice")
+        if statistics is not None:
+            _check_statistics(self.drawer, statistics)
+        self._given = statistics
+        self.seed = int(seed)
+        self.edges = tuple(edges)
+        self.prefetch = prefetch
+        self._num_steps = num_steps
+        self._next_epoch = 0
+
+    @cached_property
+    def statistics(self) -> SaintStatistics:
+        """How often nodes and edges are drawn; counted once, by (graph, targets, sampler, seed)."""
+        return saint_statistics(self.drawer, seed=self.seed) if self._given is None else self._given
+
+    @property
+    def batch_size(self) -> int:
+        """Targets of a batch, on average."""
+        return max(1, round(self.statistics.mean_targets))
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        if self._num_steps is not None:
+            return self._num_steps
+        return math.ceil(len(self.targets) / self.statistics.mean_targets)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Iterate over the next epoch, the first time over epoch 0."""
+        epoch = self._next_epoch
+        self._next_epoch += 1
+        return self.epoch(epoch)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        check_int("SaintLoader", "epoch", number, 0)
+        # Counted here if at all, not by two threads at once.
+        batches = self._batches(number, self.statistics)
+        return Prefetch(batches, self.prefetch) if self.prefetch else batches
+
+    def _batches(self, epoch: int, statistics: SaintStatistics) -> Iterator[Batch]:
+        subgraphs = self.drawer.subgraphs(derive_seed("saint subgraphs", self.seed, epoch))
+        for subgraph in islice(subgraphs, len(self)):
+            yield self._batch(subgraph, statistics)
+
+    def _batch(self, subgraph: Subgraph, statistics: SaintStatistics) -> Batch:
+        targets = subgraph.node_id[: subgraph.hop_ptr[0]].copy()
+        num_nodes, num_targets = len(subgraph.node_id), len(targets)
+        receiver = np.repeat(subgraph.node_id, np.diff(subgraph.indptr))
+        return Batch(
+            targets=torch.from_numpy(targets)[:, None],
+            target_row=torch.from_numpy(self._order[np.searchsorted(self._sorted, targets)]),
+            target_node=torch.arange(num_targets)[:, None],
+            node_id=torch.from_numpy(subgraph.node_id),
+            hop=torch.from_numpy(subgraph.hop),
+            score=torch.ones(num_nodes),
+            subgraph=torch.zeros(num_nodes, dtype=torch.int64),
+            indptr=torch.from_numpy(subgraph.indptr),
+            indices=torch.from_numpy(subgraph.indices),
+            order="hop",
+            hop_ptr=tuple(subgraph.hop_ptr.tolist()),
+            ptr=None,
+            x=_tensor(feature_rows(self.graph, subgraph.node_id)),
+            y=_tensor(array_rows(self.graph, "y", targets)),
+            degree=torch.from_numpy(self._degree[subgraph.node_id]),
+            edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),
+            target_weight=torch.from_numpy(statistics.target_weight(targets)),
+            **self._edge_arrays(subgraph.edge_pos),
+        )
+
+    def _edge_arrays(self, position: Ints) -> dict[str, Tensor | None]:
+        found: dict[str, Tensor | None] = {}
+        if "id" in self.edges:
+            own = self.graph.edge_id is None
+            found["edge_id"] = _tensor(position if own else array_rows(self.graph, "edge_id", position))
+        if "weight" in self.edges:
+            found["edge_weight"] = _tensor(array_rows(self.graph, "edge_weight", position))
+        if "attr" in self.edges:
+            found["edge_attr"] = _tensor(array_rows(self.graph, "edge_attr", position))
+        return found
+
+    @cached_property
+    def _degree(self) -> NDArray[np.float32]:
+        """Degrees of the graph; sums of weights where batches hold those. [N]"""
+        counts = np.diff(self.graph.indptr)
+        if "weight" not in self.edges:
+            return counts.astype(np.float32)
+        weight = self.graph.edge_weight
+        assert weight is not None
+        degree = np.zeros(self.graph.num_nodes, np.float32)
+        filled = counts > 0  # Rows without edges lie between no others', so the rest follow one another.
+        degree[filled] = np.add.reduceat(weight, self.graph.indptr[:-1][filled], dtype=np.float64) if len(weight) else 0
+        return degree
+
+
+def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:
+    """Raise unless the counts can be of this graph and these targets."""
+    graph = drawer.graph
+    wanted = (graph.num_nodes, graph.num_edges, len(drawer.targets))
+    given = (len(statistics.node_count), len(statistics.edge_count), statistics.num_targets)
+    if given != wanted:
+        raise ValueError(
+            f"SaintLoader: statistics must be of this graph and its targets, {wanted[0]} nodes, {wanted[1]} edges and "
+            f"{wanted[2]} targets, got {given[0]}, {given[1]} and {given[2]}"
+        )
+
+
+def _tensor(array: NDArray[Any] | None) -> Tensor | None:
+    return None if array is None else torch.from_numpy(array)

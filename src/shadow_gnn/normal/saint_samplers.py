@@ -1,0 +1,195 @@
+"""The four samplers of GraphSAINT (Zeng et al., ICLR 2020, section 3.4): which nodes make a subgraph.
+
+Not for: how often each node is drawn (saint_statistics.py) or batches (saint.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.errors import FolderError
+from shadow_gnn.extract.base import check_int, check_targets, resolve_threads
+from shadow_gnn.graph import Graph
+
+Ints = NDArray[np.int64]
+Counts = NDArray[np.int32]
+
+_MOST_REDRAWS = 1000
+ADVICE = "draw more nodes, or start walks at the targets"
+
+
+@dataclass(frozen=True)
+class NodeSampler:
+    """Draw nodes, each with a probability in proportion to the squared norm of its column of D^-1 A.
+
+    That is the sum of 1 / degree(u)^2 over the nodes u that it sends to: one that sends to nobody is never drawn.
+    """
+
+    num_nodes: int = 6000
+    """Draws with replacement; the subgraph has the distinct nodes among them."""
+
+    def __post_init__(self) -> None:
+        """Raise unless the number makes sense."""
+        check_int("NodeSampler", "num_nodes", self.num_nodes, 1)
+
+
+@dataclass(frozen=True)
+class EdgeSampler:
+    """Draw edges, each with a probability in proportion to 1 / degree(u) + 1 / degree(v), and take both ends.
+
+    In a directed graph only the receiver's 1 / degree counts. A node without edges is never drawn.
+    """
+
+    num_edges: int = 3000
+    """Draws with replacement; the subgraph has the distinct ends, and all edges between them."""
+
+    def __post_init__(self) -> None:
+        """Raise unless the number makes sense."""
+        check_int("EdgeSampler", "num_edges", self.num_edges, 1)
+
+
+@dataclass(frozen=True)
+class WalkSampler:
+    """Start random walks at training targets, all alike, and take every node that they visit ("rw")."""
+
+    num_walks: int = 2000
+    """Walks of a subgraph; two may start at the same target."""
+    walk_length: int = 2
+    """Steps of each walk, against message direction; it stays at a node without senders."""
+
+    def __post_init__(self) -> None:
+        """Raise unless the numbers make sense."""
+        check_int("WalkSampler", "num_walks", self.num_walks, 1)
+        check_int("WalkSampler", "walk_length", self.walk_length, 0)
+
+
+@dataclass(frozen=True)
+class FrontierSampler:
+    """Let a frontier of nodes walk, at each step the one that is drawn in proportion to its degree ("mrw").
+
+    Nodes of the frontier start at training targets, all alike. The subgraph has every node visited. Where no node of
+    the frontier has senders, it ends early.
+    """
+
+    num_nodes: int = 6000
+    """Nodes visited, the first ones of the frontier included; the subgraph has the distinct ones."""
+    frontier: int = 1000
+    """Nodes that walk at the same time."""
+
+    def __post_init__(self) -> None:
+        """Raise unless the numbers make sense."""
+        check_int("FrontierSampler", "num_nodes", self.num_nodes, 1)
+        check_int("FrontierSampler", "frontier", self.frontier, 1, self.num_nodes)
+
+
+Sampler = NodeSampler | EdgeSampler | WalkSampler | FrontierSampler
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """Nodes that were drawn and all edges between them, in hop order.
+
+    Targets come first, then nodes by their distance to the nearest one inside the subgraph, then those that no target
+    hears from, one hop farther than the farthest. Ids ascend in each part.
+    """
+
+    node_id: Ints
+    """[N], ids in the graph."""
+    hop: Ints
+    """[N]."""
+    hop_ptr: Ints
+    """[H + 1], number of nodes within h hops; the first is that of the targets."""
+    indptr: Ints
+    """[N + 1], where each node's row begins in indices."""
+    indices: Ints
+    """[E], senders as rows of this subgraph, ascending in each row."""
+    edge_pos: Ints
+    """[E], positions in the graph's indices."""
+
+
+class Drawer:
+    """Draws the subgraphs of one graph by number: the same ones for a seed, whatever was drawn before."""
+
+    def __init__(self, graph: Graph, targets: ArrayLike, sampler: Sampler) -> None:
+        """Check the targets [T] and build the sampler's tables, at most in one pass over the edges."""
+        ids = check_targets(graph, targets, "GraphSAINT")
+        if ids.shape[1] != 1 or len(ids) == 0:
+            raise ValueError(f"GraphSAINT: targets must be [T] nodes, at least one, got shape {np.shape(targets)}")
+        self.graph = graph
+        self.targets: Ints = ids[:, 0].copy()
+        self.sampler = sampler
+        with self._naming_folder():
+            view = _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)
+            kind, budget, walk_length, frontier = _options(sampler)
+            self._core = _core.SaintSampler(
+                view, self.targets, kind=kind, budget=budget, walk_length=walk_length, frontier=frontier
+            )
+
+    def __reduce__(self) -> tuple[type[Drawer], tuple[Graph, Ints, Sampler]]:
+        """Pickle what it is made of; the tables are built again."""
+        return Drawer, (self.graph, self.targets, self.sampler)
+
+    def nodes(self, seed: int, number: int) -> Ints:
+        """Return the nodes of a subgraph, ascending."""
+        with self._naming_folder():
+            return self._core.nodes(_word(seed), number)
+
+    def subgraph(self, seed: int, number: int) -> Subgraph | None:
+        """Return a subgraph, or None if there is no target in it."""
+        with self._naming_folder():
+            arrays = self._core.subgraph(_word(seed), number)
+        return None if arrays is None else Subgraph(*arrays)
+
+    def subgraphs(self, seed: int) -> Iterator[Subgraph]:
+        """Go through the subgraphs 0, 1, 2, ... without end, passing over those without a target."""
+        number, missed = 0, 0
+        while True:
+            found = self.subgraph(seed, number)
+            number, missed = number + 1, 0 if found is not None else missed + 1
+            if found is not None:
+                yield found
+            elif missed == _MOST_REDRAWS:
+                raise ValueError(f"GraphSAINT: subgraphs must hold targets, {missed} in a row had none; {ADVICE}")
+
+    def count(
+        self, seed: int, numbers: range, node_count: Counts, edge_count: Counts, *, num_threads: int = 0
+    ) -> tuple[Ints, Ints]:
+        """Add 1 to the counts of all nodes [N] and edges [E] of each of some subgraphs in a row.
+
+        Return the number of nodes and of targets of each; one without a target counts for nothing and has 0 of both.
+        """
+        threads = resolve_threads(num_threads)
+        with self._naming_folder():
+            return self._core.count(_word(seed), numbers.start, len(numbers), node_count, edge_count, threads)
+
+    @contextmanager
+    def _naming_folder(self) -> Iterator[None]:
+        try:
+            yield
+        except (_core.CorruptGraph, _core.FileChanged) as error:
+            raise FolderError(f"{self.graph.path or 'graph in memory'}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"GraphSAINT: {error}") from None
+
+
+def _options(sampler: Sampler) -> tuple[str, int, int, int]:
+    """Return a sampler as the core knows it: kind, budget, walk_length, frontier."""
+    if isinstance(sampler, NodeSampler):
+        return "node", sampler.num_nodes, 0, 1
+    if isinstance(sampler, EdgeSampler):
+        return "edge", sampler.num_edges, 0, 1
+    if isinstance(sampler, WalkSampler):
+        return "rw", sampler.num_walks, sampler.walk_length, 1
+    if isinstance(sampler, FrontierSampler):
+        return "mrw", sampler.num_nodes, 0, sampler.frontier
+    raise TypeError(f"GraphSAINT: sampler must be a Node-, Edge-, Walk- or FrontierSampler, got {sampler!r}")
+
+
+def _word(seed: int) -> int:
+    return seed & (2**64 - 1)
