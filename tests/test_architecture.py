@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "loader": {"batch", "extract", "graph", "prefetch"},
     "pyg": {"batch", "extract", "graph", "ingest"},
     "nn": {"_core", "batch"},
+    "smoothing": {"graph", "nn"},
     "bf16": set(),
     "task": {"extract", "graph"},
     "views": {"extract", "graph"},
