@@ -129,15 +129,13 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     split_targets(graph, "valid")  # A graph without one is named now, not after the first epoch.
     recipes = branch_models(recipe)
     view = training_view(graph, train) if recipe.task.inductive else graph
-    inputs_folder = cache_folder if recipe.training.cache == "disk" else None
-    evaluation_inputs = make_inputs(recipe.inputs, graph, task, folder=inputs_folder)
-    training_inputs = evaluation_inputs
-    if recipe.task.inductive:
-        training_inputs = make_inputs(recipe.inputs, view, task, folder=inputs_folder)
+    folder = cache_folder if recipe.training.cache == "disk" else None
+    read = make_inputs(recipe.inputs, graph, task, folder=folder)
+    read_in_training = read if view is graph else make_inputs(recipe.inputs, view, task, folder=folder)
     statistics = None
     if recipe.model.standardise and graph.x is not None:
         seen = train if recipe.task.inductive else None
-        statistics = feature_statistics(graph, seen) if training_inputs is None else training_inputs.statistics(seen)
+        statistics = feature_statistics(graph, seen) if read_in_training is None else read_in_training.statistics(seen)
     model = build_model(
         recipes,
         in_dim=recipe.inputs.num_columns(0 if graph.x is None else graph.x.shape[1], task.out_dim),
@@ -149,7 +147,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         seed=recipe.seed,
     )
     training, evaluation = make_extractors(recipe, model, cache_folder)
-    return Setup(recipe, graph, view, task, model, training, evaluation, training_inputs, evaluation_inputs)
+    return Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read)
 
 
 def branch_models(recipe: Recipe) -> list[ModelRecipe]:
