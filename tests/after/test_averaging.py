@@ -60,7 +60,7 @@ def test_validation_leaves_out_what_only_harms():
 
 def test_validation_joins_models_that_complete_each_other():
     """Each is right on two of three parts, and sure enough that two outvote the third."""
-    parts = [NODES % 3 == number for number in range(3)]
+    parts = [number == NODES % 3 for number in range(3)]
     scores = [right_on(NODES[~part]) for part in parts]
     weights = chosen_weights(CLASSES, scores, GRAPH.y)
     assert min(weights) > 0

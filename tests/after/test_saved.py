@@ -77,7 +77,7 @@ def test_what_is_no_table_of_predictions_is_one_line(tmp_path):
         read_table(tmp_path / "x.parquet")
     with pytest.raises(SourceError, match=r"none.csv: cannot be read: "):
         read_table(tmp_path / "none.csv")
-    with pytest.raises(SourceError, match="must be a run folder, or a table that ends in .parquet or .csv"):
+    with pytest.raises(SourceError, match=r"must be a run folder, or a table that ends in .parquet or .csv"):
         read_table(tmp_path / "p.txt")
     with pytest.raises(SourceError, match="it has no node_id"):
         read_table(saved("a.parquet", {"class": [1]}))

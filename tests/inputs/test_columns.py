@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
-from tests.inputs.dense import dense_smoothing
 
 from shadow_gnn.batch import collate
 from shadow_gnn.errors import WriteError
@@ -18,6 +16,8 @@ from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task
 from shadow_gnn.views import feature_statistics, training_view
+from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
+from tests.inputs.dense import dense_smoothing
 
 GRAPH = communities()
 TRAIN = GRAPH.splits["train"]

@@ -7,8 +7,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.communities import communities, with_labels
-from tests.inputs.dense import dense_labels, dense_smoothing
 
 from shadow_gnn.batch import Batch, collate
 from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor
@@ -16,6 +14,8 @@ from shadow_gnn.graph import Graph
 from shadow_gnn.ingest.memory import from_edges
 from shadow_gnn.inputs import labels as labels_module
 from shadow_gnn.inputs.labels import KnownLabels, RoundedSmoothing
+from tests.communities import communities, with_labels
+from tests.inputs.dense import dense_labels, dense_smoothing
 
 GRAPH = communities(num_nodes=40)
 TRAIN = GRAPH.splits["train"]

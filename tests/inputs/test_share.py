@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.communities import communities
 
 from shadow_gnn.inputs.columns import make_inputs
 from shadow_gnn.inputs.share import label_parts
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.task import node_task
+from tests.communities import communities
 
 TRAIN = np.array([3, 5, 8, 9, 20, 21, 30, 31, 32, 40])
 
