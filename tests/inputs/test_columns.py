@@ -7,11 +7,9 @@ import pytest
 import torch
 
 from shadow_gnn.batch import collate
-from shadow_gnn.errors import WriteError
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph import SparseFeatures
 from shadow_gnn.inputs.columns import make_inputs
-from shadow_gnn.inputs.space import new_array
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task
@@ -65,11 +63,6 @@ def test_files_hold_the_same_as_memory(tmp_path, sparse):
     mapped = make_inputs(EVERYTHING, graph, node_task(graph), folder=tmp_path / "cache")
     assert np.array_equal(memory.rows(NODES), mapped.rows(NODES))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_disk_without_room_is_one_line(tmp_path):
-    with pytest.raises(WriteError, match=r"cannot hold smoothed columns \(\d+ bytes needed\)"):
-        new_array((1 << 40, 1 << 10), np.float32, tmp_path)
 
 
 def test_features_are_scaled_and_labels_are_not():

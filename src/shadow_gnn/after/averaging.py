@@ -5,6 +5,7 @@ Not for: getting the predictions (saved.py), nor for branches that are trained t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.after.saved import labels_of, score_metrics
-from shadow_gnn.better import better
+from shadow_gnn.after.saved import labels_of, score_loss, score_metrics
+from shadow_gnn.better import SMALLER_IS_BETTER
 from shadow_gnn.graph import Graph
 from shadow_gnn.metrics import METRICS
 from shadow_gnn.predictions import Answer
@@ -130,28 +131,27 @@ def average(scores: Sequence[Floats], weights: Sequence[float]) -> Floats:
 
 
 def chosen_weights(answer: Answer, scores: Sequence[Floats], labels: NDArray[Any]) -> list[float]:
-    """Choose weights by the first metric on targets with known labels: ensemble selection (Caruana et al. 2004).
+    """Choose weights on targets with known labels: ensemble selection (Caruana et al. 2004).
 
-    Round by round the model is added, again if need be, whose joining gives the best mean; the best round of all
-    counts, of equal ones the last. scores: [V, C] of each model.
+    Round by round the model is added, again if need be, that gives the best average by the first metric, and of equal
+    ones by the loss; the best of all rounds counts. scores: [V, C] of each model.
     """
-    metric = METRICS[answer.target][0]
     counts, total = np.zeros(len(scores), int), np.zeros(scores[0].shape)
-    best, best_counts = None, counts
+    best, best_counts = (-math.inf, -math.inf), counts
     for number in range(1, NUM_ROUNDS + 1):
-        values = [
-            score_metrics(answer, ((total + part) / number).astype(np.float32), labels)[metric] for part in scores
-        ]
-        # Of equally good ones the one that was taken least often: a tie is no reason to leave a model out.
-        order = sorted(range(len(scores)), key=lambda index: counts[index])
-        taken = order[0]
-        for index in order[1:]:
-            if better(metric, values[index], values[taken]):
-                taken = index
+        tried = [_quality(answer, ((total + part) / number).astype(np.float32), labels) for part in scores]
+        taken = max(range(len(scores)), key=tried.__getitem__)
         counts, total = counts + (np.arange(len(scores)) == taken), total + scores[taken]
-        if best is None or not better(metric, best, values[taken]):
-            best, best_counts = values[taken], counts
-    return [count / best_counts.sum() for count in best_counts.tolist()]
+        if tried[taken] > best:
+            best, best_counts = tried[taken], counts
+    return [count / int(best_counts.sum()) for count in best_counts.tolist()]
+
+
+def _quality(answer: Answer, scores: Floats, labels: NDArray[Any]) -> tuple[float, float]:
+    """Return the first metric and the loss, both so that more is better."""
+    metric = METRICS[answer.target][0]
+    value = score_metrics(answer, scores, labels)[metric]
+    return (-value if metric in SMALLER_IS_BETTER else value), -score_loss(answer, scores, labels)
 
 
 def _rows_of(graph: Graph, split: str, targets: Ints) -> Ints:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shadow_gnn.errors import SourceError
 from shadow_gnn.extract.rows import array_rows
@@ -25,6 +26,8 @@ from shadow_gnn.task import NodeTask
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
+
+_TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +61,22 @@ def node_scores(trained: TrainedModel, graph: Graph, targets: Ints, *, on_batch:
 
 def score_metrics(answer: Answer, scores: Floats, labels: NDArray[Any]) -> dict[str, float]:
     """Return the metrics of probabilities, or values, against labels as in the graph."""
-    given = torch.from_numpy(np.ascontiguousarray(scores)).double()
-    logits = given if answer.target == "values" else given.log() if answer.target == "classes" else given.logit()
     gathered = Scores(NodeTask(answer.target, answer.out_dim))
-    gathered.update(logits, torch.from_numpy(labels))
+    gathered.update(_logits(answer, scores), torch.from_numpy(labels))
     return gathered.compute()
+
+
+def score_loss(answer: Answer, scores: Floats, labels: NDArray[Any]) -> float:
+    """Return the loss of probabilities, or values, against labels as in the graph; it is finite."""
+    return float(NodeTask(answer.target, answer.out_dim).loss(_logits(answer, scores), torch.from_numpy(labels)))
+
+
+def _logits(answer: Answer, scores: Floats) -> Tensor:
+    """Return numbers from which a task makes these probabilities, but for those next to 0 or 1, or these values."""
+    given = torch.from_numpy(np.ascontiguousarray(scores)).double()
+    if answer.target == "values":
+        return given
+    return given.clamp(min=_TINY).log() if answer.target == "classes" else given.logit(eps=_TINY)
 
 
 def labels_of(graph: Graph, nodes: Ints) -> NDArray[Any]:

@@ -231,8 +231,9 @@ def _label_vectors(graph: Graph, nodes: Ints, num_labels: int) -> csr_array[Any]
     if labels.dtype.kind not in "iu" or (width > num_labels if labels.ndim == 1 else width != num_labels):
         raise ValueError(f"inputs: labels must be of the {num_labels} classes that the model reads, {name} has others")
     row, column = (np.arange(len(nodes)), labels) if labels.ndim == 1 else np.nonzero(labels)
-    ones = np.ones(len(row), np.int64)
-    return csr_array((ones, (nodes[row], column)), shape=(graph.num_nodes, num_labels))
+    vectors = csr_array((np.ones(len(row), np.int64), (nodes[row], column)), shape=(graph.num_nodes, num_labels))
+    vectors.data[:] = 1  # A node that a split names twice has its label once.
+    return vectors
 
 
 def _only(vectors: csr_array[Any], shown: NDArray[np.bool_]) -> csr_array[Any]:
