@@ -8,12 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from shadow_gnn.extract import KhopExtractor, PprExtractor
+from shadow_gnn.graph import DenseFeatures
 from shadow_gnn.ingest.memory import from_edges
 from shadow_gnn.loader import Loader, derive_seed, permutation
 from shadow_gnn.prefetch import Prefetch
@@ -271,3 +273,16 @@ def test_ctrl_c_reaches_a_waiting_consumer():
         _, error = process.communicate(timeout=60)
     assert error.rstrip().endswith(b"KeyboardInterrupt")
     assert process.returncode == -signal.SIGINT
+
+
+def test_inputs_fill_in_x_in_the_thread_that_makes_batches():
+    seen = []
+
+    def inputs(batch):
+        seen.append((batch.x, threading.current_thread().name))
+        return replace(batch, x=batch.node_id[:, None].float())
+
+    graph = replace(RING, x=DenseFeatures(np.zeros((20, 3), np.float32)))
+    batches = list(Loader(graph, PprExtractor(4), np.arange(5), batch_size=2, inputs=inputs).epoch(0))
+    assert seen == [(None, "shadow-prefetch")] * 3
+    assert all(torch.equal(batch.x[:, 0].long(), batch.node_id) for batch in batches)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shadow_gnn.build import build_extractor
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph import Graph
+from shadow_gnn.inputs.columns import Inputs, make_inputs
 from shadow_gnn.loader import Loader
 from shadow_gnn.model_file import ModelConfig, TrainedModel, check_fits
 from shadow_gnn.predict import Evaluation, OnBatch, evaluate_by_degree
@@ -20,8 +21,19 @@ from shadow_gnn.task import label_kind, split_targets
 Ints = NDArray[np.int64]
 
 
-def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints) -> list[Loader]:
-    """Return a loader for each branch that goes through targets of a graph in their order."""
+def model_inputs(trained: TrainedModel, graph: Graph) -> Inputs | None:
+    """Compute what a model reads of a graph beside its features, once for all targets; None for nothing."""
+    check_fits(trained.config, graph)
+    return make_inputs(trained.config.inputs, graph, trained.task)
+
+
+def prediction_loaders(
+    trained: TrainedModel, graph: Graph, targets: Ints, *, inputs: Inputs | None = None
+) -> list[Loader]:
+    """Return a loader for each branch that goes through targets of a graph in their order.
+
+    inputs: those of model_inputs for this graph, if they are there already.
+    """
     config = trained.config
     check_fits(config, graph)
     extractors = tuple(
@@ -29,7 +41,8 @@ def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints) -> li
         for branch, edges in zip(config.branches, trained.model.edges, strict=True)
     )
     batch_size = EVALUATION_FACTOR * config.batch_size
-    return make_loaders(graph, extractors, trained.model, targets, batch_size, config.seed)
+    read = inputs if inputs is not None else model_inputs(trained, graph)
+    return make_loaders(graph, extractors, trained.model, targets, batch_size, config.seed, inputs=read)
 
 
 def evaluate_split(

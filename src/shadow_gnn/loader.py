@@ -6,7 +6,7 @@ Not for: what is in a batch (batch.py) or the threads inside one extraction (the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -66,12 +66,14 @@ class Loader:
         order: Order = "hop",
         features: bool = True,
         edges: Sequence[EdgeArray] = (),
+        inputs: Callable[[Batch], Batch] | None = None,
         prefetch: int = 2,
     ) -> None:
         """Check and store; nothing is extracted yet.
 
         targets: [B] nodes or [B, 2] pairs. fixed_seed: the same random scopes in every epoch, for evaluation;
         otherwise they are drawn by (seed, epoch), as the shuffling is. order, features, edges: see batch.collate.
+        inputs: fills in each batch's x in the place of the graph's features, in the thread that makes batches ahead.
         prefetch: batches made ahead; 0 for no thread.
         """
         check_int("Loader", "batch_size", batch_size, 1)
@@ -92,6 +94,7 @@ class Loader:
         self.order = order
         self.features = features
         self.edges = tuple(edges)
+        self.inputs = inputs
         self.prefetch = prefetch
         self._next_epoch = 0
 
@@ -118,9 +121,11 @@ class Loader:
         for number in range(len(self)):
             part = rows[number * self.batch_size : (number + 1) * self.batch_size]
             subgraphs = self.extractor(self.graph, self.targets[part], seed=seed)
-            yield collate(
-                self.graph, subgraphs, order=self.order, features=self.features, edges=self.edges, target_row=part
+            features = self.features and self.inputs is None
+            batch = collate(
+                self.graph, subgraphs, order=self.order, features=features, edges=self.edges, target_row=part
             )
+            yield batch if self.inputs is None else self.inputs(batch)
 
 
 def epoch_rows(length: int, seed: int, epoch: int, *, shuffle: bool) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from shadow_gnn.errors import RunError
 from shadow_gnn.files import new_checksum, open_regular, write_file
 from shadow_gnn.graph import Graph
 from shadow_gnn.nn.model import ShadowGNN
-from shadow_gnn.recipe import BranchRecipe, Record
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, Record
 from shadow_gnn.task import NodeTask
 from shadow_gnn.views import FeatureStatistics
 
@@ -40,7 +40,7 @@ class ModelConfig(Record):
     weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """Checksum of the weights' file."""
     in_dim: Width
-    """Feature columns; 0 for none."""
+    """Feature columns of the graph; 0 for none."""
     out_dim: Width
     """Classes, labels, or 1 for a value."""
     edge_dim: Width
@@ -57,12 +57,19 @@ class ModelConfig(Record):
     """Name of each class, if the graph had them."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
     """Extractor and network of each branch."""
+    inputs: InputsRecipe = InputsRecipe()
+    """What the model reads beside the features."""
     precision: Literal["float32", "bf16"]
     """What the model was trained with."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)]
     """Targets of a training step."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     """Random seed of the run; scopes that are drawn are drawn with it."""
+
+    @property
+    def input_dim(self) -> int:
+        """Columns that the model reads of each node."""
+        return self.inputs.num_columns(self.in_dim, self.out_dim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +103,7 @@ def read_model(folder: str | Path) -> TrainedModel:
 
     model = build_model(
         [branch.model for branch in config.branches if branch.model is not None],
-        in_dim=config.in_dim,
+        in_dim=config.input_dim,
         out_dim=config.out_dim,
         edge_dim=config.edge_dim,
         edge_weight=config.edge_weight,
@@ -154,7 +161,7 @@ def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
     first = config.branches[0].model
     if first is None or not first.standardise or config.in_dim == 0:
         return None
-    return FeatureStatistics(np.zeros(config.in_dim, np.float32), np.ones(config.in_dim, np.float32))
+    return FeatureStatistics(np.zeros(config.input_dim, np.float32), np.ones(config.input_dim, np.float32))
 
 
 def _read(path: Path, max_bytes: int | None = None) -> bytes:

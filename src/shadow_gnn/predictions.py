@@ -1,6 +1,6 @@
 """Predictions: a table of what a model says of many targets, as Parquet or CSV, written in bounded memory.
 
-Not for: running the model (predict.py) or choosing targets (cli).
+Not for: running the model (predict.py), choosing targets (cli), or reading tables back (after/saved.py).
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 from shadow_gnn.errors import WriteError
 from shadow_gnn.files import Progress, silent, sync_folder
 from shadow_gnn.graph import Graph
-from shadow_gnn.inference import prediction_loaders
-from shadow_gnn.model_file import TrainedModel, check_fits
+from shadow_gnn.inference import model_inputs, prediction_loaders
+from shadow_gnn.model_file import TrainedModel
 from shadow_gnn.predict import Output, outputs
 from shadow_gnn.setup import EVALUATION_FACTOR
+from shadow_gnn.task import Target
 
 Ints = NDArray[np.int64]
 
 _BLOCK_NUMBERS = 1 << 23
 SUFFIXES = (".parquet", ".csv")
+FINGERPRINT = b"shadow_gnn.fingerprint"
+"""Where the schema of a Parquet file names the topology that was predicted on."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,24 @@ class PredictionOptions:
     """The vector that the head reads."""
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What kind of answer a table holds."""
+
+    target: Target
+    """What a target has."""
+    out_dim: int
+    """Classes, labels, or 1 for a value."""
+    class_names: tuple[str, ...] | None = None
+    """Name of each class, if there are names."""
+
+    def predictions(self, scores: NDArray[np.float32]) -> NDArray[Any]:
+        """Turn probabilities [B, C], or values [B, 1], into classes [B], labels [B, C] or values [B]."""
+        if self.target == "classes":
+            return scores.argmax(axis=1)
+        return (scores > 0.5).astype(np.uint8) if self.target == "multilabel" else scores[:, 0]
+
+
 def write_predictions(
     path: str | Path,
     trained: TrainedModel,
@@ -50,18 +71,44 @@ def write_predictions(
     progress: Progress = silent,
 ) -> int:
     """Write one row for each target, in their order, and return how many; the file appears whole or not at all."""
-    path, options = Path(path), options or PredictionOptions()
-    if path.suffix not in SUFFIXES:
-        raise ValueError(f"predict: out must end in {' or '.join(SUFFIXES)}, got {path}")
-    check_fits(trained.config, graph)
+    path, options = check_out(path), options or PredictionOptions()
+    inputs = model_inputs(trained, graph)
     step = _block_rows(trained, options)
-    with _new_table(path) as table:
+    with _new_table(path, graph) as table:
         # An empty block gives the file its columns also where there is no target.
         for start in range(0, max(1, len(targets)), step):
             block = np.asarray(targets[start : start + step], dtype=np.int64)
-            table.write(_columns(trained, graph, block, options, flat=path.suffix == ".csv"))
+            loaders = prediction_loaders(trained, graph, block, inputs=inputs)
+            precision = trained.config.precision
+            found = list(outputs(trained.model, loaders, precision=precision, embedding=options.embedding))
+            table.write(_columns(trained, graph, block, found, options, flat=path.suffix == ".csv"))
             progress("predicting", min(start + step, len(targets)), len(targets))
     return len(targets)
+
+
+def write_scores(path: str | Path, graph: Graph, node_id: Ints, scores: NDArray[np.float32], answer: Answer) -> int:
+    """Write a table like write_predictions of numbers that are there already, and return how many rows.
+
+    scores: the probability of each class or label, [B, C], or values, [B, 1].
+    """
+    path = check_out(path)
+    flat, step = path.suffix == ".csv", max(1, _BLOCK_NUMBERS // (8 + 2 * answer.out_dim))
+    with _new_table(path, graph) as table:
+        for start in range(0, max(1, len(node_id)), step):
+            block, part = node_id[start : start + step], scores[start : start + step]
+            columns = _names(graph, block) | _answers(answer, answer.predictions(part), flat=flat)
+            if answer.target != "values":
+                columns |= _vectors("probability", [part], answer.out_dim, np.float32, flat=flat)
+            table.write(columns)
+    return len(node_id)
+
+
+def check_out(path: str | Path) -> Path:
+    """Return the path of a table to write; raise unless its name says which kind."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"predict: out must end in {' or '.join(SUFFIXES)}, got {path}")
+    return path
 
 
 def _block_rows(trained: TrainedModel, options: PredictionOptions) -> int:
@@ -74,45 +121,47 @@ def _block_rows(trained: TrainedModel, options: PredictionOptions) -> int:
 
 
 def _columns(
-    trained: TrainedModel, graph: Graph, targets: Ints, options: PredictionOptions, *, flat: bool
+    trained: TrainedModel, graph: Graph, targets: Ints, found: list[Output], options: PredictionOptions, *, flat: bool
 ) -> dict[str, Any]:
-    """Predict a block of targets and return its columns; flat: a list becomes as many columns, as CSV needs."""
-    import pyarrow as pa
-
-    loaders = prediction_loaders(trained, graph, targets)
-    found = list(outputs(trained.model, loaders, precision=trained.config.precision, embedding=options.embedding))
-    columns: dict[str, Any] = {"node_id": pa.array(targets, pa.int64())}
-    if graph.node_name is not None:
-        columns["node_name"] = pa.array([graph.node_name[node] for node in targets.tolist()], pa.string())
-    columns |= _answers(trained, found, flat=flat)
-    if options.probabilities and trained.task.target != "values":
-        parts = [trained.task.probabilities(output.logits) for output in found]
+    """Return the columns of a block of targets; flat: a list becomes as many columns, as CSV needs."""
+    config, task = trained.config, trained.task
+    answer = Answer(config.target, config.out_dim, config.class_names)
+    predicted = [task.predictions(output.logits).numpy() for output in found]
+    columns = _names(graph, targets) | _answers(answer, np.concatenate(predicted) if predicted else None, flat=flat)
+    if options.probabilities and task.target != "values":
+        parts = [task.probabilities(output.logits) for output in found]
         rows = [part.numpy() for part in parts if part is not None]
-        columns |= _vectors("probability", rows, trained.config.out_dim, np.float32, flat=flat)
+        columns |= _vectors("probability", rows, config.out_dim, np.float32, flat=flat)
     if options.embedding:
         rows = [output.embedding.numpy() for output in found if output.embedding is not None]
         columns |= _vectors("embedding", rows, trained.model.head.in_dim, np.float32, flat=flat)
     return columns
 
 
-def _answers(trained: TrainedModel, found: list[Output], *, flat: bool) -> dict[str, Any]:
-    """Return the columns with the predictions themselves."""
+def _names(graph: Graph, targets: Ints) -> dict[str, Any]:
+    """Return the columns that say which target a row is of."""
     import pyarrow as pa
 
-    config, predicted = trained.config, [trained.task.predictions(output.logits).numpy() for output in found]
-    if config.target == "multilabel":
-        return _vectors("label", predicted, config.out_dim, np.uint8, flat=flat)
-    if config.target == "values":
-        return {"value": pa.array(_joined(predicted, np.float32))}
-    classes = _joined(predicted, np.int64)
-    columns: dict[str, Any] = {"class": pa.array(classes)}
-    if config.class_names is not None:
-        columns["class_name"] = pa.array([config.class_names[number] for number in classes.tolist()], pa.string())
+    columns: dict[str, Any] = {"node_id": pa.array(targets, pa.int64())}
+    if graph.node_name is not None:
+        columns["node_name"] = pa.array([graph.node_name[node] for node in targets.tolist()], pa.string())
     return columns
 
 
-def _joined(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype)
+def _answers(answer: Answer, predicted: NDArray[Any] | None, *, flat: bool) -> dict[str, Any]:
+    """Return the columns with the predictions themselves; None for those of no target."""
+    import pyarrow as pa
+
+    if answer.target == "multilabel":
+        return _vectors("label", [] if predicted is None else [predicted], answer.out_dim, np.uint8, flat=flat)
+    given = np.zeros(0) if predicted is None else predicted
+    if answer.target == "values":
+        return {"value": pa.array(given.astype(np.float32))}
+    classes = given.astype(np.int64)
+    columns: dict[str, Any] = {"class": pa.array(classes)}
+    if answer.class_names is not None:
+        columns["class_name"] = pa.array([answer.class_names[number] for number in classes.tolist()], pa.string())
+    return columns
 
 
 def _vectors(name: str, rows: list[NDArray[Any]], width: int, dtype: Any, *, flat: bool) -> dict[str, Any]:
@@ -129,15 +178,15 @@ def _vectors(name: str, rows: list[NDArray[Any]], width: int, dtype: Any, *, fla
 class _Table:
     """A Parquet or CSV file that grows by blocks of rows."""
 
-    def __init__(self, handle: Any, kind: str) -> None:
-        self._handle, self._kind = handle, kind
+    def __init__(self, handle: Any, kind: str, fingerprint: str) -> None:
+        self._handle, self._kind, self._fingerprint = handle, kind, fingerprint
         self._writer: Any = None
 
     def write(self, columns: dict[str, Any]) -> None:
         """Add a block of rows, as a row group of its own."""
         import pyarrow as pa
 
-        table = pa.table(columns)
+        table = pa.table(columns).replace_schema_metadata({FINGERPRINT: self._fingerprint.encode()})
         if self._writer is None:
             self._writer = self._open(table.schema)
         self._writer.write_table(table)
@@ -158,12 +207,12 @@ class _Table:
 
 
 @contextmanager
-def _new_table(path: Path) -> Iterator[_Table]:
+def _new_table(path: Path, graph: Graph) -> Iterator[_Table]:
     """Give a table to fill, under a temporary name beside `path`; it takes that name at the end or vanishes."""
     temporary = path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as handle:
-            table = _Table(handle, path.suffix)
+            table = _Table(handle, path.suffix, graph.fingerprint)
             yield table
             table.close()
             handle.flush()

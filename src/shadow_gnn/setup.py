@@ -16,6 +16,7 @@ from shadow_gnn.build import build_extractor, build_model, with_cache
 from shadow_gnn.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
 from shadow_gnn.graph import Graph
+from shadow_gnn.inputs.columns import Inputs, make_inputs
 from shadow_gnn.loader import Loader
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import ModelRecipe, Recipe
@@ -47,6 +48,10 @@ class Setup:
     """One for each branch."""
     evaluation_extractors: tuple[Extractor, ...]
     """One for each branch; the same objects where nothing is drawn by score."""
+    training_inputs: Inputs | None = None
+    """What the model reads of the training graph beside its features; None for the features alone."""
+    evaluation_inputs: Inputs | None = None
+    """What the model reads of the whole graph."""
 
     def training_loaders(self) -> list[Loader]:
         """Return a shuffling loader for each branch; all go through the training targets in the same order."""
@@ -60,6 +65,7 @@ class Setup:
                 seed=self.recipe.seed,
                 order=order,
                 edges=edges,
+                inputs=self.training_inputs,
             )
             for extractor, order, edges in zip(
                 self.training_extractors, self.model.orders, self.model.edges, strict=True
@@ -69,7 +75,15 @@ class Setup:
     def evaluation_loaders(self, targets: Ints) -> list[Loader]:
         """Return a loader for each branch that goes through targets of the whole graph in their order."""
         batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
-        return make_loaders(self.graph, self.evaluation_extractors, self.model, targets, batch_size, self.recipe.seed)
+        return make_loaders(
+            self.graph,
+            self.evaluation_extractors,
+            self.model,
+            targets,
+            batch_size,
+            self.recipe.seed,
+            inputs=self.evaluation_inputs,
+        )
 
     def keep_scopes(self) -> None:
         """Write scopes that are still only in memory to the cache's folder, if there is one."""
@@ -79,11 +93,28 @@ class Setup:
 
 
 def make_loaders(
-    graph: Graph, extractors: tuple[Extractor, ...], model: ShadowGNN, targets: Ints, batch_size: int, seed: int
+    graph: Graph,
+    extractors: tuple[Extractor, ...],
+    model: ShadowGNN,
+    targets: Ints,
+    batch_size: int,
+    seed: int,
+    *,
+    inputs: Inputs | None = None,
 ) -> list[Loader]:
     """Return a loader for each branch of a model that goes through targets in their order, for evaluation."""
     return [
-        Loader(graph, extractor, targets, batch_size=batch_size, seed=seed, fixed_seed=True, order=order, edges=edges)
+        Loader(
+            graph,
+            extractor,
+            targets,
+            batch_size=batch_size,
+            seed=seed,
+            fixed_seed=True,
+            order=order,
+            edges=edges,
+            inputs=inputs,
+        )
         for extractor, order, edges in zip(extractors, model.orders, model.edges, strict=True)
     ]
 
@@ -91,18 +122,23 @@ def make_loaders(
 def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None) -> Setup:
     """Make everything that a run needs; a recipe that does not fit the graph is one clear line.
 
-    cache_folder: where scopes are kept if the recipe's cache is on disk.
+    cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk.
     """
     task = node_task(graph, recipe.task.target, class_weights=recipe.task.class_weights)
     train = split_targets(graph, "train")
     split_targets(graph, "valid")  # A graph without one is named now, not after the first epoch.
     recipes = branch_models(recipe)
+    view = training_view(graph, train) if recipe.task.inductive else graph
+    folder = cache_folder if recipe.training.cache == "disk" else None
+    read = make_inputs(recipe.inputs, graph, task, folder=folder)
+    read_in_training = read if view is graph else make_inputs(recipe.inputs, view, task, folder=folder)
     statistics = None
     if recipe.model.standardise and graph.x is not None:
-        statistics = feature_statistics(graph, train if recipe.task.inductive else None)
+        seen = train if recipe.task.inductive else None
+        statistics = feature_statistics(graph, seen) if read_in_training is None else read_in_training.statistics(seen)
     model = build_model(
         recipes,
-        in_dim=0 if graph.x is None else graph.x.shape[1],
+        in_dim=recipe.inputs.num_columns(0 if graph.x is None else graph.x.shape[1], task.out_dim),
         out_dim=task.out_dim,
         edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
         edge_weight=graph.edge_weight is not None,
@@ -111,8 +147,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         seed=recipe.seed,
     )
     training, evaluation = make_extractors(recipe, model, cache_folder)
-    view = training_view(graph, train) if recipe.task.inductive else graph
-    return Setup(recipe, graph, view, task, model, training, evaluation)
+    return Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read)
 
 
 def branch_models(recipe: Recipe) -> list[ModelRecipe]:

@@ -5,6 +5,7 @@ Not for: scopes (extract) or labels (task.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -60,17 +61,27 @@ def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatis
     """Compute mean and deviation of the features of `nodes` (all if None), block by block, in float64."""
     if graph.x is None:
         raise ValueError("feature_statistics: graph must have features, got one without")
-    num_columns = graph.x.shape[1]
-    count = graph.num_nodes if nodes is None else len(nodes)
-    if count == 0:
-        raise ValueError("feature_statistics: nodes must not be empty")
-    rows = max(1, _BLOCK_BYTES // (8 * max(1, num_columns)))
-    done, mean, spread = 0, np.zeros(num_columns), np.zeros(num_columns)
-    for start in range(0, count, rows):
-        stop = min(start + rows, count)
-        node_id = np.arange(start, stop) if nodes is None else np.ascontiguousarray(nodes[start:stop], dtype=np.int64)
+
+    def rows(node_id: Ints) -> NDArray[np.float32]:
         block = feature_rows(graph, node_id)
         assert block is not None
+        return block
+
+    return column_statistics(rows, graph.x.shape[1], range(graph.num_nodes) if nodes is None else nodes)
+
+
+def column_statistics(
+    rows: Callable[[Ints], NDArray[np.float32]], num_columns: int, nodes: Ints | range
+) -> FeatureStatistics:
+    """Compute mean and deviation of what `rows` gives for nodes, [len(nodes), num_columns], as feature_statistics."""
+    count = len(nodes)
+    if count == 0:
+        raise ValueError("feature_statistics: nodes must not be empty")
+    step = max(1, _BLOCK_BYTES // (8 * max(1, num_columns)))
+    done, mean, spread = 0, np.zeros(num_columns), np.zeros(num_columns)
+    for start in range(0, count, step):
+        node_id = np.ascontiguousarray(nodes[start : start + step], dtype=np.int64)
+        block = rows(node_id)
         _check_finite(block, node_id)
         wide = block.astype(np.float64)
         # Chan's rule joins the moments of two sets without a second pass over the first one.

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from shadow_gnn.recipe import BranchRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe, Recipe
+from shadow_gnn.recipe import BranchRecipe, FullRecipe, InputsRecipe, KhopRecipe, ModelRecipe, PprRecipe, Recipe
 
 
 def test_a_recipe_needs_no_more_than_a_graph():
@@ -82,3 +82,18 @@ def test_every_size_has_an_upper_bound(table, key, value):
 def test_there_are_at_most_sixteen_branches():
     with pytest.raises(ValidationError, match="at most 16"):
         Recipe.model_validate({"graph": "g", "branches": [{}] * 17})
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reads_labels", "num_columns"),
+    [
+        ({}, False, 10),
+        ({"smooth": 2}, False, 30),
+        ({"labels": True}, True, 13),
+        ({"smooth_labels": 2}, True, 16),
+        ({"smooth": 1, "labels": True, "smooth_labels": 1}, True, 26),
+    ],
+)
+def test_inputs_count_the_columns_that_a_model_reads(inputs, reads_labels, num_columns):
+    recipe = InputsRecipe(**inputs)
+    assert (recipe.reads_labels, recipe.num_columns(10, 3)) == (reads_labels, num_columns)

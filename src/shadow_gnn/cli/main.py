@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import typer
 
-from shadow_gnn.cli import data, evaluate, extract, predict, resume, runs, train
+from shadow_gnn.cli import correct, data, ensemble, evaluate, extract, predict, resume, runs, train
 from shadow_gnn.errors import RecipeError, ShadowError
 
 app = typer.Typer(
@@ -33,6 +33,8 @@ app.command("extract")(extract.extract_command)
 app.command("train")(train.train_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("predict")(predict.predict_command)
+app.command("correct")(correct.correct_command)
+app.command("ensemble")(ensemble.ensemble_command)
 app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
 

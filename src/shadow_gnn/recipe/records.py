@@ -112,6 +112,30 @@ EXTRACTORS: dict[str, type[Record]] = {
 }
 
 
+class InputsRecipe(Record):
+    """What the model reads of each node beside its features."""
+
+    smooth: Annotated[int, Field(ge=0, le=16)] = 0
+    """Also read the features smoothed over the graph 1 to this many times; 0 for the features alone."""
+    labels: bool = False
+    """Also read the labels of the training nodes; that of the target itself is always hidden."""
+    smooth_labels: Annotated[int, Field(ge=0, le=2)] = 0
+    """Also read the training labels smoothed over the graph 1 to this many times, without what the target's own label
+    adds to them."""
+    label_share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    """Share of the training nodes that show their labels in an epoch of training on the whole graph at once; the loss
+    is of the others."""
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether any column is made of labels."""
+        return self.labels or self.smooth_labels > 0
+
+    def num_columns(self, num_features: int, num_labels: int) -> int:
+        """Count the columns that a model reads: num_features of the graph, num_labels classes or labels."""
+        return num_features * (1 + self.smooth) + num_labels * (self.labels + self.smooth_labels)
+
+
 class ModelRecipe(Record):
     """The network of a branch, and how several branches are joined."""
 
@@ -237,6 +261,8 @@ class Recipe(Record):
     """How scopes are chosen; ppr with its defaults if there is neither this nor branches."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, max_length=16)] = ()
     """Several extractors, each with its network, whose embeddings are joined."""
+    inputs: InputsRecipe = InputsRecipe()
+    """What the model reads beside the features."""
     model: ModelRecipe = ModelRecipe()
     """The network."""
     training: TrainingRecipe = TrainingRecipe()

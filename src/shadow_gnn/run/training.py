@@ -261,6 +261,7 @@ def _config(setup: Setup) -> ModelConfig:
         value_deviation=task.value_deviation,
         class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
         branches=recipe.parts,
+        inputs=recipe.inputs,
         precision=recipe.training.precision,
         batch_size=recipe.training.batch_size,
         seed=recipe.seed,
