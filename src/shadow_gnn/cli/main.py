@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import typer
 
-from shadow_gnn.cli import data, evaluate, extract, predict, resume, runs, train
+from shadow_gnn.cli import baselines, data, evaluate, extract, memory, predict, resume, runs, train
 from shadow_gnn.errors import RecipeError, ShadowError
 
 app = typer.Typer(
@@ -35,6 +35,8 @@ app.command("evaluate")(evaluate.evaluate_command)
 app.command("predict")(predict.predict_command)
 app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
+app.command("baselines")(baselines.baselines_command)
+app.command("memory")(memory.memory_command)
 
 
 class _Terminated(BaseException):
