@@ -1,6 +1,6 @@
 """Footprint: the memory that a recipe takes on a graph, for its own way of training and for the others.
 
-Not for: the equations (memory.py).
+Not for: the equations (memory/).
 """
 
 from __future__ import annotations

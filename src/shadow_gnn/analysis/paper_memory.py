@@ -1,6 +1,6 @@
 """The paper's tables of memory and of minimum hardware, with what our equations give beside them.
 
-Not for: the equations (memory.py).
+Not for: the equations (memory/).
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shadow_gnn.memory import (
-    ID,
     GraphCounts,
     Network,
     predict_batches,
@@ -16,6 +15,7 @@ from shadow_gnn.memory import (
     predict_sign,
     scope_counts,
 )
+from shadow_gnn.memory.predict import FLOAT, ID
 
 GB = 10**9
 
@@ -71,7 +71,7 @@ def hardware_table() -> list[PaperLine]:
 
 def _data(graph: GraphCounts) -> tuple[int, int]:
     """Return the bytes of features and edges, and their whole GB."""
-    features, edges = graph.num_nodes * graph.in_dim * 4, ID * graph.num_edges
+    features, edges = graph.num_nodes * graph.in_dim * FLOAT, ID * graph.num_edges
     return features + edges, features // GB + edges // GB
 
 

@@ -42,7 +42,7 @@ class BaselineResult:
     settings: Mapping[str, Any]
     """What was chosen, by name."""
     memory: int
-    """Bytes of features, operators and weights at their most, as memory.py predicts them."""
+    """Bytes of features, operators and weights at their most, as shadow_gnn.memory predicts them."""
     seed: int | None = None
     """Random seed; None for a baseline that draws nothing."""
 

@@ -1,6 +1,6 @@
 """Memory: `shadow memory`, what each way of training would take, before anything is trained.
 
-Not for: the numbers themselves (memory.py, footprint.py); heavy libraries load when the command runs.
+Not for: the numbers themselves (memory/, footprint.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations

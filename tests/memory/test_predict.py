@@ -1,18 +1,12 @@
-"""Predicted memory: the paper's figures, counts by hand, what is free, and the advice."""
-
-import os
-import sys
+"""Predicted memory: the paper's figures, and counts by hand."""
 
 import pytest
 
-from shadow_gnn.memory import (
+from shadow_gnn.memory.predict import (
     PROGRAM,
     BatchCounts,
     GraphCounts,
     Network,
-    Prediction,
-    available_memory,
-    check_fits,
     layer_floats,
     layer_weights,
     neighbour_counts,
@@ -22,7 +16,6 @@ from shadow_gnn.memory import (
     predict_logistic,
     predict_sgc,
     predict_sign,
-    readable,
     saint_counts,
     scope_counts,
 )
@@ -88,10 +81,10 @@ def test_weights_are_counted_as_the_layer_has_them(layer):
 def test_every_activation_kept_for_backward_is_counted():
     """What autograd saves of a layer is what layer_floats says, for inputs that are narrower and wider."""
     import torch
+    from tests.communities import communities
 
     from shadow_gnn.build import build_model
     from shadow_gnn.recipe import ModelRecipe
-    from tests.communities import communities
 
     graph = communities()
     for layer in ("gcn", "sage", "gatconv", "gin", "mlp"):
@@ -178,91 +171,3 @@ def test_small_predictions_by_hand():
 def test_network_needs_positive_numbers(name):
     with pytest.raises(ValueError, match=f"^Network: {name} must be at least 1, got 0$"):
         Network(**{name: 0})
-
-
-def test_what_fits_passes_and_what_does_not_comes_with_advice():
-    prediction = Prediction("full", {"activations": 30 * 10**9, "weights": 10**9})
-    check_fits(prediction, 31 * 10**9)
-    check_fits(prediction, None)
-    with pytest.raises(
-        ValueError, match=r"^memory: full needs about 31 GB \(30 GB of it activations\), got 8 GB; try"
-    ) as fault:
-        check_fits(prediction, 8 * 10**9)
-    assert 'training.method = "shadow"' in str(fault.value)
-    with pytest.raises(ValueError, match=r"try fewer layers$"):
-        check_fits(prediction, 1, advice=["fewer layers"])
-
-
-@pytest.mark.parametrize(
-    ("prediction", "word"),
-    [
-        (Prediction("shadow", {"activations": 10}), "a lower training.batch_size"),
-        (Prediction("shadow", {"cached scopes": 10, "weights": 1}), "a lower training.cache_megabytes"),
-        (Prediction("saint", {"activations": 10}), 'training.method = "shadow"'),
-        (Prediction("sign(3,3,3)", {"features": 10}), "fewer powers"),
-    ],
-)
-def test_advice_is_for_the_way_of_training(prediction, word):
-    with pytest.raises(ValueError, match=r"^memory: ") as fault:
-        check_fits(prediction, 1)
-    assert word in str(fault.value)
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1500, "1.5 kB"),
-        (25_850_000_000, "26 GB"),
-        (682 * 10**9, "682 GB"),
-        (10**15, "1000 TB"),
-    ],
-)
-def test_bytes_are_written_as_people_do(size, text):
-    assert readable(size) == text
-
-
-def system(root, available_kb=8_000_000, groups=""):
-    """Lay out /proc below a folder."""
-    (root / "proc/self").mkdir(parents=True)
-    (root / "proc/meminfo").write_text(f"MemTotal: 16000000 kB\nMemAvailable: {available_kb} kB\n")
-    (root / "proc/self/cgroup").write_text(groups)
-    return root
-
-
-def group(path, **files):
-    path.mkdir(parents=True)
-    for name, text in files.items():
-        (path / name.replace("__", ".")).write_text(str(text))
-
-
-def test_free_memory_is_what_the_system_says(tmp_path):
-    assert available_memory(system(tmp_path)) == 8_000_000 * 1024
-
-
-def test_limit_of_a_control_group_counts(tmp_path):
-    system(tmp_path, groups="0::/a/b\n")
-    group(tmp_path / "sys/fs/cgroup/a/b", memory__max="max", memory__current=5)
-    (tmp_path / "sys/fs/cgroup/a/memory.max").write_text("3000000\n")
-    (tmp_path / "sys/fs/cgroup/a/memory.current").write_text("1000000\n")
-    (tmp_path / "sys/fs/cgroup/a/memory.stat").write_text("anon 7\ninactive_file 500000\n")
-    assert available_memory(tmp_path) == 2_500_000
-
-
-def test_limit_of_an_old_control_group_counts(tmp_path):
-    system(tmp_path, groups="11:cpu,cpuacct:/x\n5:memory:/x\n")
-    files = {"memory__limit_in_bytes": 3_000_000, "memory__usage_in_bytes": 4_000_000}
-    group(tmp_path / "sys/fs/cgroup/memory/x", **files)
-    assert available_memory(tmp_path) == 0
-    (tmp_path / "sys/fs/cgroup/memory/x/memory.limit_in_bytes").write_text(str(2**63 - 4096))
-    assert available_memory(tmp_path) == 8_000_000 * 1024
-
-
-def test_other_systems_are_asked_in_portable_ways(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "psutil", None)
-    assert available_memory(tmp_path) == pytest.approx(
-        os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=0.5
-    )
-    monkeypatch.setattr(os, "sysconf_names", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 2})
-    assert available_memory(tmp_path) == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,14 +1,12 @@
-"""Memory: how many bytes a way of training needs, from counts alone, and how many there are.
+"""How many bytes each way of training needs at its most, from counts alone.
 
 Not for: the counts of a recipe on a graph (footprint.py), nor for measuring a process.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 
 FLOAT = 4
@@ -280,119 +278,3 @@ def _attention(network: Network, batch: BatchCounts) -> int:
     if network.layer in LAYERS and network.layer not in ("gat", "gatconv"):
         return 0
     return network.num_heads * (batch.num_edges + 3 * batch.num_nodes) * FLOAT
-
-
-def check_fits(prediction: Prediction, available: int | None, *, advice: Sequence[str] = ()) -> None:
-    """Raise unless a prediction is within the bytes there are; None where those are not known.
-
-    advice: what to try, the most promising first; without it, what helps for the kind of training.
-    """
-    if available is None or prediction.total <= available:
-        return
-    largest = max(prediction.parts, key=lambda name: prediction.parts[name])
-    tries = ", or ".join(advice or advice_for(prediction))
-    raise ValueError(
-        f"memory: {prediction.name} needs about {readable(prediction.total)} "
-        f"({readable(prediction.parts[largest])} of it {largest}), got {readable(available)}; try {tries}"
-    )
-
-
-def advice_for(prediction: Prediction) -> list[str]:
-    """Return what makes a way of training need less."""
-    if prediction.name == "full":
-        return ['training.method = "shadow"', "a smaller model.hidden_dim", 'training.precision = "bf16"']
-    if prediction.name in ("sgc", "raw", "lp") or prediction.name.startswith("sign"):
-        return ["fewer powers", "shadow train, whose memory does not grow with the graph"]
-    tries = ["a lower training.batch_size"]
-    if prediction.parts.get("cached scopes", 0) * 2 > prediction.total:
-        tries = ["a lower training.cache_megabytes", 'training.cache = "disk"']
-    if prediction.name in ("saint", "neighbour"):
-        tries.append('training.method = "shadow"')
-    return [*tries, "a smaller model.hidden_dim", 'training.precision = "bf16"']
-
-
-def readable(size: int) -> str:
-    """Write bytes as people do, in powers of 1000."""
-    if size < 1000:
-        return f"{size} B"
-    value = float(size)
-    for unit in ("kB", "MB", "GB", "TB"):
-        value /= 1000
-        if value < 999.5 or unit == "TB":
-            break
-    return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.2g} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
-
-
-def available_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that this process may still use: what the system has free and its control groups allow.
-
-    root: where /proc and /sys are. None where nothing can be found out.
-    """
-    found = [size for size in (_free_memory(root), *_group_limits(root)) if size is not None]
-    return min(found) if found else None
-
-
-def _free_memory(root: Path) -> int | None:
-    """Return what the whole machine has to give."""
-    try:
-        for line in (root / "proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass  # Not Linux: the next ways are portable.
-    try:
-        import psutil
-
-        return int(psutil.virtual_memory().available)
-    except ImportError:
-        pass
-    names = getattr(os, "sysconf_names", {})
-    pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in names else "SC_PHYS_PAGES"
-    try:
-        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
-def _group_limits(root: Path) -> list[int | None]:
-    """Return what is left below the limit of each control group above this process, in either version."""
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return []
-    left: list[int | None] = []
-    for line in lines:
-        _, controllers, path = (*line.split(":", 2), "", "")[:3]
-        if controllers == "":
-            left += _left(root / "sys/fs/cgroup", path, "memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            left += _left(root / "sys/fs/cgroup/memory", path, *names)
-    return left
-
-
-def _left(mount: Path, path: str, limit: str, usage: str, reclaimable: str) -> list[int | None]:
-    """Return what is left in a group and in those around it; in a container, its own group is the mount itself."""
-    own = mount / path.lstrip("/")
-    groups = [own, *own.parents][: len(own.parents) - len(mount.parents) + 1]
-    return [_left_in(group, limit, usage, reclaimable) for group in groups]
-
-
-def _left_in(group: Path, limit: str, usage: str, reclaimable: str) -> int | None:
-    most, used = _number(group / limit), _number(group / usage)
-    # Version 1 writes a number beyond any machine where there is no limit.
-    if most is None or used is None or most >= 2**60:
-        return None
-    try:
-        statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        dropped = int(statistics.get(reclaimable, 0))
-    except (OSError, ValueError):
-        dropped = 0
-    return max(most - used + dropped, 0)
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None
