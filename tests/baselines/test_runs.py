@@ -45,3 +45,9 @@ def test_every_baseline_gives_a_result():
 def test_repeat_must_be_positive():
     with pytest.raises(ValueError, match=r"^baselines: repeat must be at least 1, got 0$"):
         next(run_baselines(make_problem(communities()), repeat=0))
+
+
+def test_what_does_not_fit_is_refused_before_it_starts(monkeypatch):
+    monkeypatch.setattr("shadow_gnn.baselines.runs.available_memory", lambda: 10)
+    with pytest.raises(ValueError, match=r"^memory: smoothed needs about .*, got 10 B; try fewer powers, or shadow"):
+        next(run_baselines(make_problem(communities()), ["smoothed"]))

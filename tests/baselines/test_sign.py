@@ -9,7 +9,7 @@ from shadow_gnn.baselines import sign as room
 from shadow_gnn.baselines.problem import make_problem
 from shadow_gnn.baselines.sign import SignNetwork, SignOptions, sign, sign_inputs, train_sign
 
-QUICK = SignOptions(powers=(1, 1, 0), hidden_dim=8, num_epochs=5)
+QUICK = SignOptions(powers=(1, 1, 0), hidden_dim=8, num_steps=5)
 
 
 def test_network_is_the_papers_equation():
@@ -66,7 +66,8 @@ def test_scores_are_of_the_best_epoch(monkeypatch):
     found = train_sign(problem, inputs, QUICK, 0)
     valid = [value for split, value in seen if split == "valid"]
     assert found.valid == max(valid)
-    assert found.settings["best_epoch"] == int(np.argmax(valid))
+    assert found.settings["steps"] == 1 + int(np.argmax(valid))
+    assert len(valid) == 5
     assert [split for split, _ in seen].count("test") == 1
 
 
@@ -85,5 +86,5 @@ def test_more_seeds_use_what_the_first_one_chose(monkeypatch):
     results = sign(problem, num_seeds=3)
     assert [result.seed for result in results] == [0, 1, 2]
     assert len({(tuple(result.settings["powers"]), result.settings["dropout"]) for result in results}) == 1
-    one = sum(part.nbytes for part in (problem.graph.x.matrix,))
-    assert results[0].memory == one * (1 + sum(results[0].settings["powers"]))
+    more = sign(problem, powers=(1, 1, 0))[0].memory - sign(problem, powers=(1, 0, 0))[0].memory
+    assert more == sum(map(len, problem.targets.values())) * 3 * 4

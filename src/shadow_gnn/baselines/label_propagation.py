@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from shadow_gnn.baselines.needs import needed
 from shadow_gnn.baselines.problem import BaselineResult, Problem
 from shadow_gnn.files import Progress, silent
-from shadow_gnn.memory import predict_label_propagation
 from shadow_gnn.smoothing import smoothed
 
 TELEPORTS = (0.5, 0.3, 0.1, 0.05, 0.02)
@@ -34,20 +35,16 @@ def label_propagation(
     """
     begin = time.perf_counter()
     best: BaselineResult | None = None
-    needed = predict_label_propagation(problem.counts, len(teleports)).total
+    memory = needed("lp", problem).total
     for teleport, scores in zip(teleports, propagate(problem, teleports, progress), strict=True):
         logits = _logits(problem, torch.from_numpy(scores))
-        found = {
-            name: problem.score(name, logits[torch.from_numpy(nodes)])
-            for name, nodes in problem.targets.items()
-            if name != "train"
-        }
+        judged = {name: nodes for name, nodes in problem.targets.items() if name != "train"}
+        found = {name: problem.score(name, logits[torch.from_numpy(nodes)]) for name, nodes in judged.items()}
         if best is None or found["valid"] > best.valid:
             settings = {"teleport": teleport}
-            best = BaselineResult("lp", problem.metric, found["valid"], found.get("test"), 0.0, settings, needed)
+            best = BaselineResult("lp", problem.metric, found["valid"], found.get("test"), 0.0, settings, memory)
     assert best is not None
-    seconds = time.perf_counter() - begin
-    return BaselineResult("lp", best.metric, best.valid, best.test, seconds, best.settings, needed)
+    return replace(best, seconds=time.perf_counter() - begin)
 
 
 def propagate(

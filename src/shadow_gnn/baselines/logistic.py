@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from shadow_gnn.baselines.needs import needed
 from shadow_gnn.baselines.problem import BaselineResult, Inputs, Problem, input_matrix, split_inputs
 from shadow_gnn.files import Progress, silent
-from shadow_gnn.memory import predict_logistic, predict_sgc
 from shadow_gnn.smoothing import smoothed
 
 DECAYS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -39,9 +39,7 @@ def raw_features(problem: Problem, progress: Progress = silent) -> BaselineResul
     """Fit logistic regression to the features as they are: what is known without the graph."""
     begin = time.perf_counter()
     fit = fit_logistic(problem, split_inputs(problem, input_matrix(problem.graph)), progress)
-    num_targets = sum(len(nodes) for nodes in problem.targets.values())
-    needed = predict_logistic(problem.counts, num_targets).total
-    return as_result("raw", problem, fit, {"decay": fit.decay}, (time.perf_counter() - begin, needed))
+    return _result("raw", problem, fit, begin)
 
 
 def smoothed_features(problem: Problem, progress: Progress = silent, *, max_hops: int = MAX_HOPS) -> BaselineResult:
@@ -54,9 +52,7 @@ def smoothed_features(problem: Problem, progress: Progress = silent, *, max_hops
             break
         best = num_hops, fit
     assert best is not None
-    num_hops, fit = best
-    spent = time.perf_counter() - begin, predict_sgc(problem.counts).total
-    return as_result("smoothed", problem, fit, {"num_hops": num_hops, "decay": fit.decay}, spent)
+    return _result("smoothed", problem, best[1], begin, num_hops=best[0])
 
 
 def fixed_hops(problem: Problem, num_hops: int, progress: Progress = silent) -> BaselineResult:
@@ -66,15 +62,14 @@ def fixed_hops(problem: Problem, num_hops: int, progress: Progress = silent) -> 
     for power in smoothed(problem.graph, x, num_hops):
         x = power
     fit = fit_logistic(problem, split_inputs(problem, x), progress)
-    spent = time.perf_counter() - begin, predict_sgc(problem.counts).total
-    return as_result("sgc", problem, fit, {"num_hops": num_hops, "decay": fit.decay}, spent)
+    return _result("sgc", problem, fit, begin, num_hops=num_hops)
 
 
-def as_result(
-    name: str, problem: Problem, fit: Fit, settings: Mapping[str, float], spent: tuple[float, int]
-) -> BaselineResult:
-    """Make the record of a fit; spent: seconds and bytes."""
-    return BaselineResult(name, problem.metric, fit.valid, fit.test, spent[0], dict(settings), spent[1])
+def _result(name: str, problem: Problem, fit: Fit, begin: float, *, num_hops: int | None = None) -> BaselineResult:
+    hops = {} if num_hops is None else {"num_hops": num_hops}
+    settings = {**hops, "decay": fit.decay}
+    seconds = time.perf_counter() - begin
+    return BaselineResult(name, problem.metric, fit.valid, fit.test, seconds, settings, needed(name, problem).total)
 
 
 def fit_logistic(problem: Problem, inputs: Mapping[str, Tensor], progress: Progress = silent) -> Fit:

@@ -6,7 +6,7 @@ Not for: the network that reads them (sign.py).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -35,6 +35,12 @@ def operator_names(powers: Powers) -> list[Operator]:
         raise ValueError(f"sign: powers must be three numbers of at least 0, got {powers}")
     counts = zip(kinds, powers, strict=True)
     return [("raw", 0), *((kind, power) for kind, count in counts for power in range(1, count + 1))]
+
+
+def most_powers(candidates: Sequence[Powers]) -> Powers:
+    """Return the powers that hold all operators of some candidates."""
+    adjacency, ppr, triangles = (max(powers[kind] for powers in candidates) for kind in range(3))
+    return adjacency, ppr, triangles
 
 
 def propagated(

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from shadow_gnn.baselines.label_propagation import label_propagation
 from shadow_gnn.baselines.logistic import raw_features, smoothed_features
-from shadow_gnn.baselines.operators import Powers
+from shadow_gnn.baselines.needs import needed
+from shadow_gnn.baselines.operators import Powers, most_powers
 from shadow_gnn.baselines.problem import BaselineResult, Problem
 from shadow_gnn.baselines.sgc import sgc
-from shadow_gnn.baselines.sign import sign
+from shadow_gnn.baselines.sign import POWERS, sign
 from shadow_gnn.files import Progress, silent
+from shadow_gnn.memory import available_memory, check_fits
 
 BASELINES = ("raw", "smoothed", "sgc", "sign", "lp")
 """Their names, in the order in which they are run."""
@@ -44,11 +46,12 @@ def run_baselines(
 ) -> Iterator[list[BaselineResult]]:
     """Give the results of each baseline that the graph allows: one, or one for each seed of those that draw.
 
-    powers: those of SIGN, which are otherwise chosen on validation.
+    powers: those of SIGN, which are otherwise chosen on validation. One that does not fit into memory is a fault.
     """
     if repeat < 1:
         raise ValueError(f"baselines: repeat must be at least 1, got {repeat}")
     for name in what_runs(problem, names)[0]:
+        check_fits(needed(name, problem, powers=powers or most_powers(POWERS)), available_memory())
         if name == "raw":
             yield [raw_features(problem, progress)]
         elif name == "smoothed":

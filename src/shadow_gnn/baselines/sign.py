@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.baselines.operators import Operator, Powers, operator_names, propagated
+from shadow_gnn.baselines.needs import needed
+from shadow_gnn.baselines.operators import Operator, Powers, most_powers, operator_names, propagated
 from shadow_gnn.baselines.problem import BaselineResult, Problem, input_matrix, split_inputs
 from shadow_gnn.files import Progress, silent
 from shadow_gnn.loader import derive_seed, permutation
-from shadow_gnn.memory import predict_sign
 from shadow_gnn.nn.ops import dropout
 
 POWERS: tuple[Powers, ...] = ((2, 0, 0), (2, 2, 0), (2, 2, 2))
@@ -42,10 +42,10 @@ class SignOptions:
     """Pull of the weights towards 0."""
     batch_size: int = 1024
     """Targets of a step."""
-    num_epochs: int = 200
-    """Most passes over the training targets."""
-    patience: int = 20
-    """Epochs without a better validation after which training ends."""
+    num_steps: int = 5000
+    """Most steps, rounded up to whole passes over the training targets."""
+    patience: int = 300
+    """Steps without a better validation after which training ends; validation follows each pass."""
 
 
 class SignNetwork(nn.Module):
@@ -87,8 +87,7 @@ def sign(
     """
     begin = time.perf_counter()
     candidates = POWERS if powers is None else (powers,)
-    most = tuple(max(candidate[kind] for candidate in candidates) for kind in range(3))
-    inputs = sign_inputs(problem, (most[0], most[1], most[2]), progress)
+    inputs = sign_inputs(problem, most_powers(candidates), progress)
     tried = [
         SignOptions(powers=candidate, dropout=share) for candidate, share in itertools.product(candidates, DROPOUTS)
     ]
@@ -113,34 +112,34 @@ def train_sign(
     begin = time.perf_counter()
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        best, state = -1.0, 0
         parts = {name: inputs.of(options.powers, name) for name in problem.targets}
         network = SignNetwork(parts["train"][0].shape[1], problem.task.out_dim, len(parts["train"]), options)
+        best_valid, best_step = -1.0, 0
         weights: dict[str, Tensor] = {}
-        for epoch in _epochs(problem, network, parts["train"], options, seed):
-            progress(f"SIGN{options.powers}".replace(" ", ""), epoch, options.num_epochs)
+        for step in _epochs(problem, network, parts["train"], options, seed):
+            progress(f"SIGN{options.powers}".replace(" ", ""), step, options.num_steps)
             valid = problem.score("valid", _evaluated(network, parts["valid"], options))
-            if valid > best:
-                best, state = valid, epoch
+            if valid > best_valid:
+                best_valid, best_step = valid, step
                 weights = {name: value.clone() for name, value in network.state_dict().items()}
-            if epoch - state >= options.patience:
+            if step - best_step >= options.patience:
                 break
         network.load_state_dict(weights)
         test = problem.score("test", _evaluated(network, parts["test"], options)) if "test" in parts else None
-    needed = predict_sign(problem.counts, options.powers, raw_copies=1).total
-    settings = {"powers": list(options.powers), "dropout": options.dropout, "best_epoch": state}
-    return BaselineResult("sign", problem.metric, best, test, time.perf_counter() - begin, settings, needed, seed=seed)
+    memory = needed("sign", problem, powers=options.powers).total
+    settings = {"powers": list(options.powers), "dropout": options.dropout, "steps": best_step}
+    return BaselineResult("sign", problem.metric, best_valid, test, time.perf_counter() - begin, settings, memory, seed)
 
 
 def _epochs(
     problem: Problem, network: SignNetwork, inputs: Sequence[Tensor], options: SignOptions, seed: int
 ) -> Iterator[int]:
-    """Train one epoch after the other, giving the number of each when it is done."""
+    """Train one pass over the targets after the other, giving the number of steps done after each."""
     optimiser = torch.optim.Adam(
         network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
     )
-    labels = problem.labels["train"]
-    for epoch in range(options.num_epochs):
+    labels, step = problem.labels["train"], 0
+    for epoch in itertools.count():
         network.train()
         order = torch.from_numpy(permutation(len(labels), derive_seed("sign", seed, epoch)))
         for rows in order.split(options.batch_size):
@@ -148,7 +147,10 @@ def _epochs(
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-        yield epoch
+            step += 1
+        yield step
+        if step >= options.num_steps:
+            return
 
 
 @torch.no_grad()

@@ -56,6 +56,7 @@ def baselines_command(
       shadow baselines my-graph --only sign --repeat 5 --json baselines.json
       shadow baselines my-graph --only sign --sign-powers 3,3,3
     """
+    from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.baselines import make_problem, run_baselines, what_runs
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.setup import open_recipe_graph
@@ -67,6 +68,7 @@ def baselines_command(
         raise ValueError(f"baselines: --sign-powers must be used with sign, got --only {only}")
     if not names:
         raise ValueError(f"baselines: graph must have features for {', '.join(skipped)}, it has none; lp needs none")
+    keep_freed_memory()
     with progress_bar() as progress:
         found = list(run_baselines(problem, names, repeat=repeat, powers=chosen, progress=progress))
     _show(graph, found, skipped, json_file)
