@@ -46,8 +46,10 @@ def smoothed(
     send to v: those of the graph, 1 where it has none, or the values of a matrix given in its place.
 
     out [num_hops, N, F]: where to write, as into a memory map; the results are then its parts. Otherwise each result is
-    an array of its own. The next one is made of it, so it must not be changed in between. The sums are those of the models (nn.ops.aggregate): they
-    use every thread and read the edges without a weight for each, where SciPy's product uses one thread and needs both.
+    an array of its own. The next one is made of it, so it must not be changed in between.
+
+    The sums are those of the models (nn.ops.aggregate): they use every thread and need no weight for each edge, where
+    SciPy's product uses one thread and needs both.
     """
     if num_hops < 0:
         raise ValueError(f"smoothed: num_hops must be at least 0, got {num_hops}")
