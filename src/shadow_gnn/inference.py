@@ -12,10 +12,9 @@ from shadow_gnn.build import build_extractor
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.columns import Inputs, make_inputs
-from shadow_gnn.loader import Loader
 from shadow_gnn.model_file import ModelConfig, TrainedModel, check_fits
-from shadow_gnn.predict import Evaluation, OnBatch, evaluate_by_degree
-from shadow_gnn.setup import EVALUATION_FACTOR, make_loaders
+from shadow_gnn.predict import Evaluation, OnBatch, Sources, evaluate_by_degree
+from shadow_gnn.setup import EVALUATION_FACTOR, make_loaders, whole_graph
 from shadow_gnn.task import label_kind, split_targets
 
 Ints = NDArray[np.int64]
@@ -27,21 +26,22 @@ def model_inputs(trained: TrainedModel, graph: Graph) -> Inputs | None:
     return make_inputs(trained.config.inputs, graph, trained.task)
 
 
-def prediction_loaders(
-    trained: TrainedModel, graph: Graph, targets: Ints, *, inputs: Inputs | None = None
-) -> list[Loader]:
-    """Return a loader for each branch that goes through targets of a graph in their order.
+def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints, *, inputs: Inputs | None = None) -> Sources:
+    """Return a loader for each branch that goes through targets of a graph in their order; all of it for a normal GNN.
 
     inputs: those of model_inputs for this graph, if they are there already.
     """
     config = trained.config
     check_fits(config, graph)
+    read = inputs if inputs is not None else model_inputs(trained, graph)
+    if config.is_normal:
+        return whole_graph(graph, targets, read)
     extractors = tuple(
         build_extractor(branch.extractor, training=False, edge_pos=bool(edges))
         for branch, edges in zip(config.branches, trained.model.edges, strict=True)
+        if branch.extractor is not None
     )
     batch_size = EVALUATION_FACTOR * config.batch_size
-    read = inputs if inputs is not None else model_inputs(trained, graph)
     return make_loaders(graph, extractors, trained.model, targets, batch_size, config.seed, inputs=read)
 
 

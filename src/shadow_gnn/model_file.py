@@ -56,7 +56,7 @@ class ModelConfig(Record):
     class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
     """Name of each class, if the graph had them."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
-    """Extractor and network of each branch."""
+    """Extractor and network of each branch; a normal GNN has one branch without an extractor."""
     inputs: InputsRecipe = InputsRecipe()
     """What the model reads beside the features."""
     precision: Literal["float32", "bf16"]
@@ -65,6 +65,11 @@ class ModelConfig(Record):
     """Targets of a training step."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     """Random seed of the run; scopes that are drawn are drawn with it."""
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether it is a normal GNN, which has no scopes."""
+        return self.branches[0].extractor is None
 
     @property
     def input_dim(self) -> int:

@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from shadow_gnn.aligned import aligned
 from shadow_gnn.batch import Batch
 from shadow_gnn.bf16 import check_bf16
+from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.loader import BatchSource
 from shadow_gnn.metrics import DegreeBucket, DegreeScores, Scores
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.normal.layerwise import Precision
+from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.task import NodeTask
 
-Precision = Literal["float32", "bf16"]
+Sources = Sequence[BatchSource] | WholeGraph
+"""What a model is run over: a loader for each branch, or, for a normal GNN, a whole graph."""
+_BLOCK_TARGETS = 1 << 14
 OnBatch = Callable[[int, int], None]
 """Called as (targets done, targets in all)."""
 
@@ -52,7 +59,7 @@ class Evaluation:
 
 def outputs(
     model: nn.Module,
-    loaders: Sequence[BatchSource],
+    loaders: Sources,
     *,
     precision: Precision = "float32",
     embedding: bool = False,
@@ -60,8 +67,12 @@ def outputs(
 ) -> Iterator[Output]:
     """Run the model over the first epoch of its loaders, which must not shuffle; the model is in eval mode meanwhile.
 
-    embedding: also give the joined embeddings; the model must then have `embed` and `head`, as ShadowGNN has.
+    A WholeGraph in the place of loaders is answered exactly by a normal GNN. embedding: also give the joined
+    embeddings; the model must then have `embed` and `head`, as ShadowGNN has.
     """
+    if isinstance(loaders, WholeGraph):
+        yield from _whole_outputs(cast(ShadowGNN, model), loaders, precision, embedding, on_batch)
+        return
     if any(loader.shuffle for loader in loaders):
         raise ValueError("outputs: loaders must not shuffle, one of them does")
     device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
@@ -82,9 +93,32 @@ def outputs(
         model.train(was_training)
 
 
+def _whole_outputs(
+    model: ShadowGNN, whole: WholeGraph, precision: Precision, embedding: bool, on_batch: OnBatch | None
+) -> Iterator[Output]:
+    """Answer for all targets in one pass, then hand them out in blocks."""
+    was_training = model.training
+    model.eval()
+    try:
+        embedded = whole.embed(model, precision=precision)
+        device = next(model.parameters()).device
+        for start in range(0, len(embedded), _BLOCK_TARGETS):
+            nodes = np.ascontiguousarray(whole.targets[start : start + _BLOCK_TARGETS])
+            part = embedded[start : start + _BLOCK_TARGETS]
+            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+                logits = model.head(part.to(device)).float().cpu()
+            labels = array_rows(whole.graph, "y", nodes)
+            y = None if labels is None else torch.from_numpy(labels)
+            yield Output(torch.from_numpy(nodes), logits, y, part.float() if embedding else None)
+            if on_batch is not None:
+                on_batch(start + len(nodes), len(embedded))
+    finally:
+        model.train(was_training)
+
+
 def evaluate(
     model: nn.Module,
-    loaders: Sequence[BatchSource],
+    loaders: Sources,
     task: NodeTask,
     *,
     precision: Precision = "float32",
@@ -99,7 +133,7 @@ def evaluate(
 
 def evaluate_by_degree(
     model: nn.Module,
-    loaders: Sequence[BatchSource],
+    loaders: Sources,
     task: NodeTask,
     *,
     precision: Precision = "float32",
@@ -107,7 +141,7 @@ def evaluate_by_degree(
 ) -> Evaluation:
     """Return the task's metrics over the loaders' targets, also by the degree that targets have in the graph."""
     scores, by_degree, count = Scores(task), DegreeScores(task), 0
-    indptr = loaders[0].graph.indptr
+    indptr = (loaders if isinstance(loaders, WholeGraph) else loaders[0]).graph.indptr
     for output in outputs(model, loaders, precision=precision, on_batch=on_batch):
         node_id = output.node_id.numpy()
         degree = torch.from_numpy(indptr[node_id + 1] - indptr[node_id])
@@ -120,8 +154,8 @@ def evaluate_by_degree(
 def _forward(
     model: nn.Module, batches: tuple[Batch, ...], device: torch.device, precision: Precision, embedding: bool
 ) -> tuple[Tensor, Tensor | None]:
-    cast = torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
-    with torch.inference_mode(), cast:
+    autocast = torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
+    with torch.inference_mode(), autocast:
         if not embedding:
             return model(batches).float().cpu(), None
         embedded = model.embed(batches)  # type: ignore[operator]

@@ -20,6 +20,7 @@ from shadow_gnn.errors import WriteError
 from shadow_gnn.files import Progress, silent, sync_folder
 from shadow_gnn.graph import Graph
 from shadow_gnn.inference import model_inputs, prediction_loaders
+from shadow_gnn.inputs.columns import Inputs
 from shadow_gnn.model_file import TrainedModel
 from shadow_gnn.predict import Output, outputs
 from shadow_gnn.setup import EVALUATION_FACTOR
@@ -73,17 +74,33 @@ def write_predictions(
     """Write one row for each target, in their order, and return how many; the file appears whole or not at all."""
     path, options = check_out(path), options or PredictionOptions()
     inputs = model_inputs(trained, graph)
-    step = _block_rows(trained, options)
     with _new_table(path, graph) as table:
         # An empty block gives the file its columns also where there is no target.
-        for start in range(0, max(1, len(targets)), step):
-            block = np.asarray(targets[start : start + step], dtype=np.int64)
-            loaders = prediction_loaders(trained, graph, block, inputs=inputs)
-            precision = trained.config.precision
-            found = list(outputs(trained.model, loaders, precision=precision, embedding=options.embedding))
+        done = 0
+        for block, found in _blocks(trained, graph, targets, inputs, options):
             table.write(_columns(trained, graph, block, found, options, flat=path.suffix == ".csv"))
-            progress("predicting", min(start + step, len(targets)), len(targets))
+            done += len(block)
+            progress("predicting", done, len(targets))
     return len(targets)
+
+
+def _blocks(
+    trained: TrainedModel, graph: Graph, targets: Ints | range, inputs: Inputs | None, options: PredictionOptions
+) -> Iterator[tuple[Ints, list[Output]]]:
+    """Give the targets block by block with what the model says of them; at least one block, if an empty one.
+
+    A normal GNN answers for all of them in one pass over the graph.
+    """
+    precision, step = trained.config.precision, _block_rows(trained, options)
+    if trained.config.is_normal and len(targets):
+        whole = prediction_loaders(trained, graph, np.asarray(targets, dtype=np.int64), inputs=inputs)
+        for output in outputs(trained.model, whole, precision=precision, embedding=options.embedding):
+            yield output.node_id.numpy(), [output]
+        return
+    for start in range(0, max(1, len(targets)), step):
+        block = np.asarray(targets[start : start + step], dtype=np.int64)
+        loaders = prediction_loaders(trained, graph, block, inputs=inputs)
+        yield block, list(outputs(trained.model, loaders, precision=precision, embedding=options.embedding))
 
 
 def write_scores(path: str | Path, graph: Graph, node_id: Ints, scores: NDArray[np.float32], answer: Answer) -> int:

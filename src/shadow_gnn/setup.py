@@ -5,6 +5,7 @@ Not for: training (train.py) or files of a run (run/training.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,8 +18,10 @@ from shadow_gnn.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.columns import Inputs, make_inputs
-from shadow_gnn.loader import Loader
+from shadow_gnn.loader import BatchSource, Loader
+from shadow_gnn.methods import normal_loader
 from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import ModelRecipe, Recipe
 from shadow_gnn.store import open_graph
 from shadow_gnn.task import NodeTask, node_task, split_targets
@@ -53,8 +56,11 @@ class Setup:
     evaluation_inputs: Inputs | None = None
     """What the model reads of the whole graph."""
 
-    def training_loaders(self) -> list[Loader]:
+    def training_loaders(self) -> Sequence[BatchSource]:
         """Return a shuffling loader for each branch; all go through the training targets in the same order."""
+        if self.recipe.is_normal:
+            train = split_targets(self.graph, "train")
+            return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
         return [
             Loader(
                 self.training_graph,
@@ -72,8 +78,13 @@ class Setup:
             )
         ]
 
-    def evaluation_loaders(self, targets: Ints) -> list[Loader]:
-        """Return a loader for each branch that goes through targets of the whole graph in their order."""
+    def evaluation_loaders(self, targets: Ints) -> Sequence[BatchSource] | WholeGraph:
+        """Return a loader for each branch that goes through targets of the whole graph in their order.
+
+        A normal GNN needs none: it is asked for all of them at once.
+        """
+        if self.recipe.is_normal:
+            return whole_graph(self.graph, targets, self.evaluation_inputs)
         batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
         return make_loaders(
             self.graph,
@@ -90,6 +101,11 @@ class Setup:
         for extractor in (*self.training_extractors, *self.evaluation_extractors):
             if isinstance(extractor, CachedExtractor):
                 extractor.flush()
+
+
+def whole_graph(graph: Graph, targets: Ints, inputs: Inputs | None) -> WholeGraph:
+    """Return what a normal GNN reads to answer for targets."""
+    return WholeGraph(graph, targets, None if inputs is None else inputs.rows)
 
 
 def make_loaders(
@@ -146,7 +162,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         statistics=statistics,
         seed=recipe.seed,
     )
-    training, evaluation = make_extractors(recipe, model, cache_folder)
+    training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     return Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read)
 
 
@@ -173,6 +189,7 @@ def make_extractors(
     training: list[Extractor] = []
     evaluation: list[Extractor] = []
     for part, edges in zip(recipe.parts, model.edges, strict=True):
+        assert part.extractor is not None
         kinds = [build_extractor(part.extractor, training=mode, edge_pos=bool(edges)) for mode in (True, False)]
         if cached and settings.cache != "none":
             folder = cache_folder if settings.cache == "disk" else None

@@ -5,7 +5,7 @@ Not for: graphs whose closure with all layers' outputs does not fit in memory (n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from numpy.typing import ArrayLike
 
@@ -21,12 +21,18 @@ class FullLoader:
     shuffle = False
 
     def __init__(
-        self, graph: Graph, targets: ArrayLike, num_hops: int | None, *, edges: Sequence[EdgeArray] = ()
+        self,
+        graph: Graph,
+        targets: ArrayLike,
+        num_hops: int | None,
+        *,
+        edges: Sequence[EdgeArray] = (),
+        inputs: Callable[[Batch], Batch] | None = None,
     ) -> None:
         """Check and store.
 
         num_hops: layers of the model, or None for all nodes that edges lead to, which layers that do not trim need.
-        edges: see batch.collate.
+        edges: see batch.collate. inputs: what fills in x; None for the graph's features.
         """
         check_fanouts("FullLoader", num_hops, None)
         check_collate("FullLoader", graph, "hop", edges)
@@ -35,6 +41,7 @@ class FullLoader:
         self.batch_size = max(1, len(self.targets))
         self.num_hops = num_hops
         self.edges = tuple(edges)
+        self.inputs = inputs
         self._batch: Batch | None = None
 
     def __len__(self) -> int:
@@ -54,5 +61,8 @@ class FullLoader:
         if len(self) == 0:
             return
         if self._batch is None:
-            self._batch = closure_batch(self.graph, self.targets, self.num_hops, edges=self.edges)
+            batch = closure_batch(
+                self.graph, self.targets, self.num_hops, features=self.inputs is None, edges=self.edges
+            )
+            self._batch = batch if self.inputs is None else self.inputs(batch)
         yield self._batch

@@ -32,6 +32,10 @@ from shadow_gnn.prefetch import Prefetch
 OnBlock = Callable[[int, int], None]
 """Called as (blocks done, blocks in all)."""
 
+Precision = Literal["float32", "bf16"]
+Columns = Callable[[NDArray[np.int64]], NDArray[np.float32]]
+"""Node ids [n] -> their columns [n, F]."""
+
 _ROWS_AT_WORK = 6
 """Arrays with a row for each node of a block that a layer has at once, its input and output among them."""
 _EDGE_BYTES = 40
@@ -48,10 +52,12 @@ class BlockOptions:
     """Memory for outputs of layers and the work on a block; larger outputs go to a file that has no name."""
     folder: Path | None = None
     """Where that file is; None for the system's folder of temporary files."""
-    precision: Literal["float32", "bf16"] = "float32"
+    precision: Precision = "float32"
     """What products are computed in; what is kept between layers has float32 at least."""
     on_block: OnBlock | None = None
     """Who is told of every block."""
+    columns: Columns | None = None
+    """Where the model's input columns of some nodes are looked up; None for the graph's features."""
 
     def __post_init__(self) -> None:
         if self.block_nodes is not None:
@@ -74,12 +80,19 @@ def embeddings(model: ShadowGNN, graph: Graph, options: BlockOptions | None = No
     return _Pass(model, graph, options or BlockOptions(), logits=False).run()
 
 
+def bytes_at_once(model: ShadowGNN, graph: Graph) -> int:
+    """Return about how much memory one pass over the whole graph takes if it is not cut into blocks."""
+    branch, dtype = single_branch(model), next(model.parameters()).dtype
+    rows = graph.num_nodes * (_ROWS_AT_WORK + _num_tables(branch))
+    return rows * _row_bytes(branch, dtype) + graph.num_edges * _EDGE_BYTES
+
+
 class _Pass:
     """One pass over all layers."""
 
     def __init__(self, model: ShadowGNN, graph: Graph, options: BlockOptions, *, logits: bool) -> None:
         self.model, self.graph, self.options, self.logits = model, graph, options, logits
-        self.branch = _single_branch(model)
+        self.branch = single_branch(model)
         self.backbone = self.branch.backbone
         weight = next(model.parameters())
         self.device = weight.device
@@ -139,8 +152,12 @@ class _Pass:
         """Make a batch of each block: its rows with all their edges, then the other senders."""
         for start, stop in self.blocks:
             nodes = np.arange(start, stop)
-            batch = closure_batch(self.graph, nodes, 1, features=features, edges=self.backbone.edges)
-            x = None if batch.x is None else batch.x.to(self.dtype)
+            own = features and self.options.columns is None
+            batch = closure_batch(self.graph, nodes, 1, features=own, edges=self.backbone.edges)
+            x = batch.x
+            if features and self.options.columns is not None:
+                x = torch.from_numpy(self.options.columns(batch.node_id.numpy()))
+            x = None if x is None else x.to(self.dtype)
             yield replace(batch, x=x).to(self.device)
 
     def _input(self, batch: Batch, previous: Tensor | None) -> Tensor:
@@ -157,21 +174,17 @@ class _Pass:
 
     @property
     def _num_tables(self) -> int:
-        """Outputs of layers that are there at once: what is read and what is written, or all for a skip."""
-        return 2 if self.branch.readout.skip == "none" else len(self.backbone.layers)
+        return _num_tables(self.branch)
 
     @property
     def _row_bytes(self) -> int:
-        """What one row of the widest layer takes."""
-        return max(self.backbone.in_dim, *self.backbone.layer_dims) * self.dtype.itemsize
+        return _row_bytes(self.branch, self.dtype)
 
     def _cut(self) -> list[tuple[int, int]]:
         """Return the first and last + 1 node of each block."""
         num_nodes, size = self.graph.num_nodes, self.options.block_nodes
-        if size is None:
-            rows = num_nodes * (_ROWS_AT_WORK + self._num_tables)
-            if rows * self._row_bytes + self.graph.num_edges * _EDGE_BYTES <= self.options.max_bytes:
-                size = num_nodes
+        if size is None and bytes_at_once(self.model, self.graph) <= self.options.max_bytes:
+            size = num_nodes
         if size is not None:
             return [(start, min(start + size, num_nodes)) for start in range(0, num_nodes, max(size, 1))] or [(0, 0)]
         return self._cut_by_cost()
@@ -213,7 +226,17 @@ def _nameless_map(shape: tuple[int, int], dtype: torch.dtype, folder: Path | Non
         return np.memmap(file, kind, "r+" if hasattr(os, "posix_fallocate") else "w+", shape=shape)
 
 
-def _single_branch(model: ShadowGNN) -> Branch:
+def _num_tables(branch: Branch) -> int:
+    """Outputs of layers that are there at once: what is read and what is written, or all for a skip."""
+    return 2 if branch.readout.skip == "none" else len(branch.backbone.layers)
+
+
+def _row_bytes(branch: Branch, dtype: torch.dtype) -> int:
+    """What one row of the widest layer takes."""
+    return max(branch.backbone.in_dim, *branch.backbone.layer_dims) * dtype.itemsize
+
+
+def single_branch(model: ShadowGNN) -> Branch:
     """Return the branch of a normal GNN, or raise."""
     branch = cast(Branch, model.branches[0])
     faults = (

@@ -5,7 +5,7 @@ Not for: scopes that stay apart; there KhopExtractor draws neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,13 +35,14 @@ class NeighbourLoader:
         seed: int = 0,
         fixed_seed: bool = False,
         edges: Sequence[EdgeArray] = (),
+        inputs: Callable[[Batch], Batch] | None = None,
         prefetch: int = 2,
     ) -> None:
         """Check and store; nothing is drawn yet.
 
         fanouts: neighbours drawn for each node of hop 0, 1, ..., as many as the model has layers; None for all of them.
-        fixed_seed: the same draws in every epoch, for evaluation. edges: see batch.collate. prefetch: batches made
-        ahead; 0 for no thread.
+        fixed_seed: the same draws in every epoch, for evaluation. edges: see batch.collate. inputs: what fills in x;
+        None for the graph's features. prefetch: batches made ahead; 0 for no thread.
         """
         check_int("NeighbourLoader", "batch_size", batch_size, 1)
         check_int("NeighbourLoader", "prefetch", prefetch, 0)
@@ -57,6 +58,7 @@ class NeighbourLoader:
         self.seed = int(seed)
         self.fixed_seed = fixed_seed
         self.edges = tuple(edges)
+        self.inputs = inputs
         self.prefetch = prefetch
         self._next_epoch = 0
 
@@ -81,13 +83,15 @@ class NeighbourLoader:
         seed = derive_seed("neighbours", self.seed, None if self.fixed_seed else epoch)
         for number in range(len(self)):
             part = rows[number * self.batch_size : (number + 1) * self.batch_size]
-            yield closure_batch(
+            batch = closure_batch(
                 self.graph,
                 self.targets[part],
                 len(self.fanouts),
                 fanouts=self.fanouts,
                 # Within an epoch a node that is met in several batches is drawn for anew.
                 seed=derive_seed(f"batch {number}", seed, None),
+                features=self.inputs is None,
                 edges=self.edges,
                 target_row=part,
             )
+            yield batch if self.inputs is None else self.inputs(batch)

@@ -6,7 +6,7 @@ Not for: which nodes are drawn (saint_samplers.py) or the normalisation's counts
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -44,14 +44,16 @@ class SaintLoader:
         num_steps: int | None = None,
         seed: int = 0,
         edges: Sequence[EdgeArray] = (),
+        inputs: Callable[[Batch], Batch] | None = None,
         prefetch: int = 2,
         statistics: SaintStatistics | None = None,
     ) -> None:
         """Check, and build the sampler's tables.
 
         graph: the one that is trained on. targets [T]: training nodes without doubles. num_steps: batches of an epoch;
-        None for as many as draw T targets on average. edges: see batch.collate. prefetch: batches made ahead; 0 for no
-        thread. statistics: those of the same graph, targets and sampler; None counts them when first needed.
+        None for as many as draw T targets on average. edges: see batch.collate. inputs: what fills in x; None for the
+        graph's features. prefetch: batches made ahead; 0 for no thread. statistics: those of the same graph, targets
+        and sampler; None counts them when first needed.
         """
         check_int("SaintLoader", "prefetch", prefetch, 0)
         if num_steps is not None:
@@ -71,6 +73,7 @@ class SaintLoader:
         self._given = statistics
         self.seed = int(seed)
         self.edges = tuple(edges)
+        self.inputs = inputs
         self.prefetch = prefetch
         self._num_steps = num_steps
         self._next_epoch = 0
@@ -107,7 +110,8 @@ class SaintLoader:
     def _batches(self, epoch: int, statistics: SaintStatistics) -> Iterator[Batch]:
         subgraphs = self.drawer.subgraphs(derive_seed("saint subgraphs", self.seed, epoch))
         for subgraph in islice(subgraphs, len(self)):
-            yield self._batch(subgraph, statistics)
+            batch = self._batch(subgraph, statistics)
+            yield batch if self.inputs is None else self.inputs(batch)
 
     def _batch(self, subgraph: Subgraph, statistics: SaintStatistics) -> Batch:
         targets = subgraph.node_id[: subgraph.hop_ptr[0]].copy()
@@ -126,7 +130,7 @@ class SaintLoader:
             order="hop",
             hop_ptr=tuple(subgraph.hop_ptr.tolist()),
             ptr=None,
-            x=_tensor(feature_rows(self.graph, subgraph.node_id)),
+            x=None if self.inputs is not None else _tensor(feature_rows(self.graph, subgraph.node_id)),
             y=_tensor(array_rows(self.graph, "y", targets)),
             degree=torch.from_numpy(self._degree[subgraph.node_id]),
             edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),

@@ -23,7 +23,7 @@ _REQUIREMENTS = {
     "less_than_equal": "at most {le}",
     "string_too_short": "at least {min_length} characters long",
     "string_too_long": "at most {max_length} characters long",
-    "too_long": "a list of at most {max_length} tables",
+    "too_long": "a list of at most {max_length}",
     "int_type": "an integer",
     "int_from_float": "an integer",
     "float_type": "a number",
@@ -32,7 +32,7 @@ _REQUIREMENTS = {
     "string_type": "text",
     "model_type": "a table",
     "model_attributes_type": "a table",
-    "tuple_type": "a list of tables",
+    "tuple_type": "a list",
 }
 
 

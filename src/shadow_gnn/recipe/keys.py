@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -49,7 +49,9 @@ def recipe_keys() -> list[Key]:
 
 
 def toml_value(value: Any) -> str:
-    """Write a scalar as TOML."""
+    """Write a scalar or a list of them as TOML."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -86,6 +88,8 @@ def _values(field: FieldInfo) -> str:
     if choices:
         return " | ".join(toml_value(choice) for choice in choices)
     kind, metadata = field.annotation, list(field.metadata)
+    if get_origin(kind) is tuple:
+        return "list of integers"
     if get_args(kind):  # An optional number keeps its bounds inside the union.
         inner = get_args(kind)[0]
         kind, metadata = inner.__origin__, [bound for info in inner.__metadata__ for bound in info.metadata]

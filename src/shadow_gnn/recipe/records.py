@@ -183,15 +183,21 @@ class ModelRecipe(Record):
 class BranchRecipe(Record):
     """One extractor with its network, for ensembles."""
 
-    extractor: ExtractorRecipe = PprRecipe()
-    """How the branch's scopes are chosen."""
+    extractor: ExtractorRecipe | None = PprRecipe()
+    """How the branch's scopes are chosen; a normal GNN has none."""
     model: ModelRecipe | None = None
     """What differs from the recipe's [model]; keys that are left out are taken from there."""
+
+
+Method = Literal["shadow", "full", "saint", "neighbour"]
 
 
 class TrainingRecipe(Record):
     """How the model is trained."""
 
+    method: Method = "shadow"
+    """shadow: a scope for each target; the others train a normal GNN: on the whole graph at once (full), on subgraphs
+    of GraphSAINT (saint, see its table) or on drawn neighbours (neighbour, see its table)."""
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     """Most passes over the training targets."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
@@ -231,6 +237,34 @@ class TrainingRecipe(Record):
     """Where the model runs; auto takes the best that is there."""
 
 
+class SaintRecipe(Record):
+    """The subgraphs of GraphSAINT, for training.method = "saint"."""
+
+    sampler: Literal["node", "edge", "rw", "mrw"] = "rw"
+    """What is drawn: nodes, edges, random walks from training nodes, or the walk of a whole frontier of them."""
+    num_nodes: Annotated[int, Field(ge=1, le=100_000_000)] = 6000
+    """node, mrw: nodes drawn for a subgraph."""
+    num_edges: Annotated[int, Field(ge=1, le=100_000_000)] = 3000
+    """edge: edges drawn for a subgraph, of which both ends come along."""
+    num_walks: Annotated[int, Field(ge=1, le=100_000_000)] = 2000
+    """rw: walks of a subgraph."""
+    walk_length: Annotated[int, Field(ge=0, le=1000)] = 2
+    """rw: steps of each walk."""
+    frontier: Annotated[int, Field(ge=1, le=100_000_000)] = 1000
+    """mrw: nodes that walk at the same time."""
+    num_steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Subgraphs of an epoch; left out, as many as meet every training target once on average."""
+
+
+class NeighbourRecipe(Record):
+    """The neighbours that are drawn, for training.method = "neighbour"."""
+
+    fanouts: Annotated[tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...], Field(strict=False, max_length=100)] = (
+        10,
+    )
+    """Neighbours drawn for each node, layer by layer from the target outwards; a single one serves all layers."""
+
+
 class LoggingRecipe(Record):
     """Where metrics go beside metrics.csv."""
 
@@ -246,6 +280,9 @@ COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standard
 """Keys of [model] that cannot differ between branches."""
 
 EXTRACTOR_TWICE = "extractor: must not be there beside branches, which have an extractor each"
+
+METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbour": NeighbourRecipe}
+"""Tables that only one method reads."""
 
 
 class Recipe(Record):
@@ -266,18 +303,27 @@ class Recipe(Record):
     model: ModelRecipe = ModelRecipe()
     """The network."""
     training: TrainingRecipe = TrainingRecipe()
-    """How it is trained."""
+    """How it is trained; training = "full" is short for a table with that method alone."""
+    saint: SaintRecipe = SaintRecipe()
+    """Subgraphs of GraphSAINT."""
+    neighbour: NeighbourRecipe = NeighbourRecipe()
+    """Drawn neighbours."""
     logging: LoggingRecipe = LoggingRecipe()
     """Where metrics go."""
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, value: Any) -> Any:
-        """Complete a table: the default extractor, and what branches take over from [model]."""
+        """Complete a table: the default extractor and encoding, and what branches take over from [model]."""
         if not isinstance(value, dict):
             return value
         filled = dict(value)
-        if not filled.get("branches") and filled.get("extractor") is None:
+        if isinstance(filled.get("training"), str):
+            filled["training"] = {"method": filled["training"]}
+        if _is_normal(filled.get("training")):
+            if isinstance(model := filled.get("model", {}), dict):
+                filled["model"] = {"encoding": "none", **model}
+        elif not filled.get("branches") and filled.get("extractor") is None:
             filled["extractor"] = {}
         common, branches = filled.get("model", {}), filled.get("branches")
         if isinstance(branches, (list, tuple)):
@@ -294,13 +340,47 @@ class Recipe(Record):
                     raise ValueError(f"branches.{number}.model.{name}: must be set in [model], for all branches alike")
         return self
 
+    @model_validator(mode="after")
+    def _check_method(self) -> Recipe:
+        method = self.training.method
+        for name, record in METHOD_TABLES.items():
+            if method != name and getattr(self, name) != record():
+                raise ValueError(f'{name}: must be left out unless training.method is "{name}", it is "{method}"')
+        if not self.is_normal:
+            return self
+        if self.extractor is not None or self.branches:
+            name = "branches" if self.branches else "extractor"
+            raise ValueError(f'{name}: must be left out for training.method "{method}", which has no scopes')
+        for name, needed in (("encoding", "none"), ("readout", "center")):
+            if getattr(self.model, name) != needed:
+                raise ValueError(f'model.{name}: must be "{needed}" for training.method "{method}", without scopes')
+        if method == "saint" and self.inputs.reads_labels:
+            raise ValueError(
+                'inputs: labels and smooth_labels must be left out for training.method "saint", as every training '
+                "node of a subgraph is a target there, whose label is hidden"
+            )
+        count = len(self.neighbour.fanouts)
+        if count not in (1, self.model.num_layers):
+            raise ValueError(f"neighbour.fanouts: must be 1 or {self.model.num_layers}, as many as layers, got {count}")
+        return self
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether a normal GNN is trained, without scopes."""
+        return self.training.method != "shadow"
+
     @property
     def parts(self) -> tuple[BranchRecipe, ...]:
-        """The branches, each complete; one for a recipe with a single extractor."""
+        """The branches, each complete; one for a recipe with a single extractor or with none."""
         if self.branches:
             return self.branches
-        assert self.extractor is not None
         return (BranchRecipe(extractor=self.extractor, model=self.model),)
+
+
+def _is_normal(training: Any) -> bool:
+    """Tell whether a table or record of [training] asks for a normal GNN."""
+    method = training.get("method") if isinstance(training, dict) else getattr(training, "method", None)
+    return method in ("full", "saint", "neighbour")
 
 
 def _with_model(branch: Any, common: Any) -> Any:
