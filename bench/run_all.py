@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "step", "epoch", "latency")
+SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "step", "epoch", "latency", "full_batch", "single")
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 HEAD = """# Benchmarks
 
