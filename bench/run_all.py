@@ -16,7 +16,10 @@ from common import CACHE
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "saint", "step", "epoch", "latency")
+SCRIPTS = (
+    *("ppr", "induce", "khop", "threads", "scaling", "collate", "saint"),
+    *("step", "epoch", "latency", "full_batch", "single"),
+)
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"
 HEAD = """# Benchmarks

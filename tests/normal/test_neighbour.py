@@ -135,7 +135,7 @@ def test_training_on_drawn_neighbours_learns():
     loader = NeighbourLoader(graph, split_targets(graph, "train"), [4, 4], batch_size=16, shuffle=True)
     settings = TrainingRecipe(num_epochs=20, learning_rate=0.02)
     state = fit(setup.model, [loader], node_task(graph), settings)
-    assert state.history[-1].loss < 0.5 * state.history[0].loss
+    assert state.history[-1].loss < 0.7 * state.history[0].loss
     test = NeighbourLoader(graph, split_targets(graph, "test"), [None, None], batch_size=16)
     assert evaluate(setup.model, [test], setup.task)["accuracy"] > 0.7
     found = torch.cat([output.node_id for output in outputs(setup.model, [test])])

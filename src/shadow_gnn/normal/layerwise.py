@@ -120,7 +120,7 @@ class _Pass:
                     self._in_blocks(result)
         finally:
             self.model.train(was_training)
-        return cast(NDArray[Any], result.numpy())
+        return result.numpy()
 
     def _at_once(self, result: Tensor) -> None:
         """Run the model as it is on a batch of all nodes: then nothing is gathered between layers."""
