@@ -611,8 +611,8 @@ class SaintSampler {
           const auto csr = csr_of(graph_, indices);
           using Id = std::decay_t<decltype(*csr.indices)>;
           const nb::gil_scoped_release release;
-          saint_ = std::make_unique<const Saint<Id>>(csr, targets.data(), static_cast<int64_t>(targets.shape(0)),
-                                                     options);
+          saint_ =
+              std::make_unique<const Saint<Id>>(csr, targets.data(), static_cast<int64_t>(targets.shape(0)), options);
         },
         graph_.indices);
   }

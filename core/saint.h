@@ -149,7 +149,8 @@ class PrefixTree {
   size_t top_ = 1;
 };
 
-// Uniform in [0, bound) for any bound; the degrees of a frontier may add up to more than the 2^32 that Rng::below takes.
+// Uniform in [0, bound) for any bound; the degrees of a frontier may add up to more than the 2^32 that Rng::below
+// takes.
 inline uint64_t draw_below(uint64_t bound, Rng& rng) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>((static_cast<Wide>(rng.next()) * bound) >> 64);
@@ -328,8 +329,8 @@ class Saint {
     }
   }
 
-  // Frontier sampling (Ribeiro and Towsley, 2010): of the nodes that walk, one is chosen in proportion to its degree and
-  // takes a step. Ends early where none can.
+  // Frontier sampling (Ribeiro and Towsley, 2010): of the nodes that walk, one is chosen in proportion to its degree
+  // and takes a step. Ends early where none can.
   void draw_frontier(const Csr<Id>& csr, Rng& rng, SaintDesk<Id>& desk) const {
     desk.front.clear();
     desk.front_degree.clear();
