@@ -112,6 +112,16 @@ def random_targets(graph: Graph, count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).choice(graph.num_nodes, min(count, graph.num_nodes), replace=False)
 
 
+def split_nodes(chosen: argparse.Namespace, name: str, graph: Graph, split: str) -> np.ndarray:
+    """Return the nodes of a split (train, val, test) of a real graph, or half of all nodes where it has none."""
+    for path in (root / f"{name}.npz" for root in (chosen.data, ROOT / chosen.data)):
+        if path.is_file():
+            with np.load(path, allow_pickle=False) as arrays:
+                if split in arrays:
+                    return arrays[split].astype(np.int64)
+    return np.sort(random_targets(graph, graph.num_nodes // 2))
+
+
 def cpu_seconds(call: Callable[[], object]) -> float:
     """Return the CPU time of one call, all threads of this process together."""
     begin = time.process_time()

@@ -10,6 +10,7 @@
 #include "rng.h"
 #include "scope.h"
 #include "scratch.h"
+#include "subset.h"
 
 namespace shadow {
 
@@ -65,27 +66,20 @@ class Khop {
     }
   }
 
-  // Positions in a list of `size` > fanout entries, with replacement or without (Floyd's method: each subset is
-  // equally likely, at a cost that does not depend on size).
+  // Positions in a list of `size` > fanout entries, with replacement or without.
   void draw(int64_t size, const KhopOptions& options, Rng& rng) {
-    picks_.clear();
     if (options.replace) {
+      picks_.clear();
       for (int64_t pick = 0; pick < options.fanout; ++pick) {
         picks_.push_back(static_cast<int64_t>(rng.below(static_cast<uint64_t>(size))));
       }
       return;
     }
-    drawn_.clear();
-    drawn_.reserve_more(static_cast<size_t>(options.fanout));
-    for (int64_t last = size - options.fanout; last < size; ++last) {
-      const auto pick = static_cast<int64_t>(rng.below(static_cast<uint64_t>(last) + 1));
-      picks_.push_back(drawn_.find(pick) < 0 ? pick : last);
-      drawn_.add(picks_.back());
-    }
+    subset_.draw(size, options.fanout, rng, picks_);
   }
 
   NodeIndex<Id> found_;
-  NodeIndex<int64_t> drawn_;
+  Subset subset_;
   std::vector<int64_t> picks_;
   int64_t edges_touched_ = 0;
 };

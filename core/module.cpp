@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "attend.h"
+#include "closure.h"
 #include "collate.h"
 #include "dropout.h"
 #include "edge_drop.h"
@@ -209,6 +210,34 @@ nb::tuple collate_scopes(const In1<int64_t>& ptr, const In1<int32_t>& hop, const
   return nb::make_tuple(give(std::move(joined.source)), give(std::move(joined.place)), give(std::move(joined.subgraph)),
                         give(std::move(joined.indptr)), give(std::move(joined.indices)),
                         give(std::move(joined.edge_source)), give(std::move(joined.hop_ptr)));
+}
+
+nb::tuple closure_of(const GraphView& graph, const In1<int64_t>& targets, int64_t num_hops,
+                     const std::optional<In1<int64_t>>& fanouts, bool positions, uint64_t seed) {
+  if (num_hops < 0) throw std::invalid_argument("num_hops must not be negative");
+  if (fanouts && static_cast<int64_t>(fanouts->shape(0)) != num_hops) {
+    throw std::invalid_argument("fanouts must be " + std::to_string(num_hops) + ", one for each hop");
+  }
+  const ClosureOptions options{num_hops, fanouts ? fanouts->data() : nullptr, positions, seed};
+  SignalPoll poll;
+  Closure closure = std::visit(
+      [&](const auto& indices) {
+        using Id = std::decay_t<decltype(indices.data()[0])>;
+        const Csr<Id> csr{graph.indptr.data(),
+                          indices.data(),
+                          graph.weight ? graph.weight->data() : nullptr,
+                          static_cast<int64_t>(graph.indptr.shape(0)) - 1,
+                          static_cast<int64_t>(indices.shape(0)),
+                          graph.symmetric};
+        const nb::gil_scoped_release release;
+        ClosureBuilder<Id> builder(csr, options);
+        return builder.build(targets.data(), static_cast<int64_t>(targets.shape(0)), [&poll] { poll(); });
+      },
+      graph.indices);
+  return nb::make_tuple(give(std::move(closure.node_id)), give(std::move(closure.hop_ptr)),
+                        give(std::move(closure.indptr)), give(std::move(closure.indices)),
+                        give(std::move(closure.edge_pos)), give(std::move(closure.degree)),
+                        give(std::move(closure.edge_scale)));
 }
 
 using Bytes2 = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -740,6 +769,8 @@ NB_MODULE(_core, m) {
         nb::arg("seed"), nb::arg("num_threads"));
   m.def("collate", &collate_scopes, nb::arg("ptr").noconvert(), nb::arg("hop").noconvert(),
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("by_hop"));
+  m.def("closure", &closure_of, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
+        nb::arg("fanouts").noconvert().none(), nb::arg("positions"), nb::arg("seed"));
   m.def("gather_float", &gather_float, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert(),
         nb::arg("scale").noconvert().none());
   m.def("gather_raw", &gather_raw, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert());

@@ -39,6 +39,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "task": {"extract", "graph"},
     "views": {"extract", "graph"},
     "aligned": {"batch", "loader"},
+    "normal": {
+        "_core",
+        "batch",
+        "bf16",
+        "errors",
+        "extract",
+        "files",
+        "graph",
+        "loader",
+        "nn",
+        "prefetch",
+        "task",
+        "views",
+    },
     "recipe": {"errors", "files"},
     "build": {"extract", "loader", "nn", "recipe", "views"},
     "setup": {"build", "datasets", "errors", "extract", "graph", "loader", "nn", "recipe", "store", "task", "views"},
@@ -126,7 +140,7 @@ EXCEPTIONS = {
     ("graph", "store"): "__reduce__ names open_graph, so that an opened graph pickles as its path",
 }
 
-CORE_USERS = {"extract", "nn"}
+CORE_USERS = {"extract", "nn", "normal"}
 HEAVY = {"torch", "torch_geometric", "numpy", "scipy", "pyarrow", "pandas", "matplotlib", "networkx"}
 UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 
@@ -189,7 +203,7 @@ def test_exceptions_are_still_needed():
     assert set(EXCEPTIONS) <= used
 
 
-def test_only_extract_and_nn_use_the_compiled_core():
+def test_only_extract_nn_and_normal_use_the_compiled_core():
     users = {room_of(path) for path in FILES for other, _ in rooms_imported(path) if other == "_core"}
     assert users == CORE_USERS
 

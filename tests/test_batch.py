@@ -237,8 +237,40 @@ def test_a_damaged_sparse_column_names_the_folder():
         feature_rows(graph, np.array([1]))
 
 
+def with_factors(batch: Batch) -> Batch:
+    """Return the batch with numbers for all that normal GNNs add."""
+    return replace(
+        batch,
+        degree=torch.arange(batch.num_nodes).float(),
+        edge_scale=torch.arange(batch.num_edges).float(),
+        target_weight=torch.arange(len(batch)).float(),
+    )
+
+
+def test_degrees_and_factors_move_with_their_nodes_and_edges(drawn):
+    batch = with_factors(collate(drawn, FullExtractor(1)(drawn, [1, 5, 0])))
+    moved = batch.in_subgraph_order()
+    assert moved.node_id.tolist() == [1, 0, 2, 5, 0, 1, 4]
+    assert moved.degree.tolist() == [0, 3, 4, 1, 2, 5, 6]
+    assert moved.indptr.tolist() == [0, 2, 3, 4, 4, 6, 7, 8]
+    assert moved.edge_scale.tolist() == [0, 1, 4, 5, 2, 3, 6, 7]
+    assert moved.target_weight is batch.target_weight
+
+
+def test_a_joined_batch_has_no_scopes_to_order(drawn):
+    batch = collate(drawn, FullExtractor(1)(drawn, [1, 5, 0]))
+    assert not batch.joined
+    joined = replace(batch, subgraph=torch.zeros_like(batch.subgraph))
+    assert joined.joined
+    with pytest.raises(ValueError, match="Batch: targets must have scopes of their own for subgraph order, got a join"):
+        joined.in_subgraph_order()
+    alone = collate(drawn, FullExtractor(1)(drawn, [1]))
+    assert alone.in_subgraph_order().order == "subgraph"
+
+
 def test_batch_moves_as_a_whole(drawn):
-    batch = collate(drawn, PprExtractor(3, edge_pos=True)(drawn, [0, 5]), order="subgraph", edges=ALL_EDGES)
+    scopes = PprExtractor(3, edge_pos=True)(drawn, [0, 5])
+    batch = with_factors(collate(drawn, scopes, order="subgraph", edges=ALL_EDGES))
     moved = batch.to("meta")
     tensors = [getattr(moved, field.name) for field in fields(Batch) if field.name not in ("order", "hop_ptr")]
     assert {tensor.device.type for tensor in tensors} == {"meta"}

@@ -103,6 +103,24 @@ def test_values_are_learned_on_a_scale_of_their_own():
     assert node_task(labelled(np.array([5, 5], np.float32), train=[0, 1])).value_deviation == 1
 
 
+@pytest.mark.parametrize(
+    ("task", "logits", "y"),
+    [
+        (NodeTask("classes", 2), [[2.0, 0.0], [0.0, 1.0]], [0, 0]),
+        (NodeTask("classes", 2, torch.tensor([1.0, 3.0])), [[2.0, 0.0], [0.0, 1.0]], [0, 1]),
+        (NodeTask("multilabel", 2), [[0.3, -2.0], [1.0, 0.0]], [[1, 0], [0, 1]]),
+        (NodeTask("values", 1, value_mean=20, value_deviation=10), [[0.5], [2.0]], [10.0, 30.0]),
+    ],
+    ids=["classes", "weighted classes", "multilabel", "values"],
+)
+def test_loss_counts_each_target_by_its_weight(task, logits, y):
+    logits, y = torch.tensor(logits), torch.tensor(y)
+    each = [task.loss(logits[row : row + 1], y[row : row + 1]).item() for row in (0, 1)]
+    assert task.loss(logits, y, torch.ones(2)).item() == pytest.approx(task.loss(logits, y).item())
+    weighted = task.loss(logits, y, torch.tensor([0.5, 3.0])).item()
+    assert weighted == pytest.approx((0.5 * each[0] + 3 * each[1]) / 2)
+
+
 def test_loss_is_float32_for_half_precision_logits():
     logits = torch.randn(4, 3, dtype=torch.bfloat16)
     assert NodeTask("classes", 3).loss(logits, torch.tensor([0, 1, 2, 0])).dtype == torch.float32

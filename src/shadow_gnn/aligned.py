@@ -12,11 +12,11 @@ from typing import Any, cast
 import torch
 
 from shadow_gnn.batch import Batch
-from shadow_gnn.loader import Loader
+from shadow_gnn.loader import BatchSource
 
 
 @contextmanager
-def aligned(loaders: Sequence[Loader], epoch: int, device: torch.device) -> Iterator[Iterator[tuple[Batch, ...]]]:
+def aligned(loaders: Sequence[BatchSource], epoch: int, device: torch.device) -> Iterator[Iterator[tuple[Batch, ...]]]:
     """Go through an epoch of all loaders at once, on `device`; their threads end with the block."""
     if not loaders:
         raise ValueError("aligned: loaders must not be empty")

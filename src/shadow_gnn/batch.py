@@ -251,7 +251,11 @@ def _edge_arrays(
     if not edges:
         return {}
     assert subgraphs.edge_pos is not None
-    position = subgraphs.edge_pos[joined.edge_source]
+    return edge_arrays(graph, subgraphs.edge_pos[joined.edge_source], edges)
+
+
+def edge_arrays(graph: Graph, position: NDArray[np.int64], edges: Sequence[EdgeArray]) -> dict[str, Tensor | None]:
+    """Look up the edge arrays that `edges` asks for, as fields of a Batch; position [E]: of each edge in the graph."""
     found: dict[str, Tensor | None] = {}
     if "id" in edges:
         found["edge_id"] = _tensor(position if graph.edge_id is None else array_rows(graph, "edge_id", position))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,33 @@ from shadow_gnn.batch import Batch, EdgeArray, Order, check_collate, collate
 from shadow_gnn.extract.base import Extractor, check_int, check_targets
 from shadow_gnn.graph import Graph
 from shadow_gnn.prefetch import Prefetch
+
+
+class BatchSource(Protocol):
+    """What training and prediction need of whatever makes batches: Loader, and the loaders of normal GNNs."""
+
+    @property
+    def graph(self) -> Graph:
+        """What the batches are made of."""
+        ...
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """[B, T], what the batches of an epoch are of."""
+        ...
+
+    @property
+    def shuffle(self) -> bool:
+        """Whether an epoch has an order, or a choice, of targets of its own."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        ...
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch's batches, the same ones for the same number; the iterator has `close`."""
+        ...
 
 
 class Loader:
@@ -85,7 +113,7 @@ class Loader:
         return Prefetch(batches, self.prefetch) if self.prefetch else batches
 
     def _batches(self, epoch: int) -> Iterator[Batch]:
-        rows = self._rows(epoch)
+        rows = epoch_rows(len(self.targets), self.seed, epoch, shuffle=self.shuffle)
         seed = derive_seed("scopes", self.seed, None if self.fixed_seed else epoch)
         for number in range(len(self)):
             part = rows[number * self.batch_size : (number + 1) * self.batch_size]
@@ -94,11 +122,10 @@ class Loader:
                 self.graph, subgraphs, order=self.order, features=self.features, edges=self.edges, target_row=part
             )
 
-    def _rows(self, epoch: int) -> NDArray[np.int64]:
-        """Return the rows of the targets in the order of this epoch."""
-        if not self.shuffle:
-            return np.arange(len(self.targets))
-        return permutation(len(self.targets), derive_seed("shuffle", self.seed, epoch))
+
+def epoch_rows(length: int, seed: int, epoch: int, *, shuffle: bool) -> NDArray[np.int64]:
+    """Return the rows of a loader's targets in the order of an epoch."""
+    return permutation(length, derive_seed("shuffle", seed, epoch)) if shuffle else np.arange(length)
 
 
 def derive_seed(purpose: str, seed: int, epoch: int | None) -> int:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from shadow_gnn.aligned import aligned
 from shadow_gnn.batch import Batch
 from shadow_gnn.bf16 import check_bf16
-from shadow_gnn.loader import Loader
+from shadow_gnn.loader import BatchSource
 from shadow_gnn.metrics import DegreeBucket, DegreeScores, Scores
 from shadow_gnn.task import NodeTask
 
@@ -52,7 +52,7 @@ class Evaluation:
 
 def outputs(
     model: nn.Module,
-    loaders: Sequence[Loader],
+    loaders: Sequence[BatchSource],
     *,
     precision: Precision = "float32",
     embedding: bool = False,
@@ -84,7 +84,7 @@ def outputs(
 
 def evaluate(
     model: nn.Module,
-    loaders: Sequence[Loader],
+    loaders: Sequence[BatchSource],
     task: NodeTask,
     *,
     precision: Precision = "float32",
@@ -99,7 +99,7 @@ def evaluate(
 
 def evaluate_by_degree(
     model: nn.Module,
-    loaders: Sequence[Loader],
+    loaders: Sequence[BatchSource],
     task: NodeTask,
     *,
     precision: Precision = "float32",

@@ -22,7 +22,7 @@ from shadow_gnn.better import better
 from shadow_gnn.bf16 import check_bf16
 from shadow_gnn.checkpoint import Checkpoint, restore_training
 from shadow_gnn.errors import TrainingError
-from shadow_gnn.loader import Loader, derive_seed
+from shadow_gnn.loader import BatchSource, derive_seed
 from shadow_gnn.metrics import Metric, Scores, monitored
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.schedule import learning_rate
@@ -177,7 +177,7 @@ def make_optimiser(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
 
 def fit(
     model: nn.Module,
-    loaders: Sequence[Loader],
+    loaders: Sequence[BatchSource],
     task: NodeTask,
     settings: TrainingRecipe | None = None,
     options: FitOptions | None = None,
@@ -231,7 +231,7 @@ class _Loop:
     fabric: Any
     trainee: nn.Module
     optimiser: Any
-    loaders: tuple[Loader, ...]
+    loaders: tuple[BatchSource, ...]
     task: NodeTask
     settings: TrainingRecipe
     options: FitOptions

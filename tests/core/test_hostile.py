@@ -13,6 +13,7 @@ from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
 from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, StochasticPprExtractor
 from shadow_gnn.graph import Graph
+from shadow_gnn.normal.closure import closure_batch
 
 EXTRACTORS = [
     NodeExtractor(edge_pos=True),
@@ -61,6 +62,31 @@ def test_damaged_arrays_end_in_an_error_or_a_scope(
         assert "\n" not in str(error)
     else:
         assert ((scopes.node_id >= 0) & (scopes.node_id < graph.num_nodes)).all()
+
+
+@settings(max_examples=300)
+@given(
+    indptr=st.lists(numbers, min_size=2, max_size=8),
+    indices=st.lists(numbers, max_size=12),
+    wide=st.booleans(),
+    data=st.data(),
+)
+def test_damaged_arrays_end_in_an_error_or_a_closure(
+    indptr: list[int], indices: list[int], wide: bool, data: st.DataObject
+) -> None:
+    values = st.sampled_from([0.0, -1.0, 1.0, float("nan"), float("inf"), 1e30])
+    weights = data.draw(st.none() | st.lists(values, min_size=len(indices), max_size=len(indices)))
+    graph = damaged(indptr, indices, directed=True, wide=wide, weights=weights)
+    fanouts = data.draw(st.none() | st.lists(st.none() | st.integers(1, 4), min_size=2, max_size=2))
+    targets = np.arange(data.draw(st.integers(0, graph.num_nodes)))
+    try:
+        batch = closure_batch(graph, targets, 2, fanouts=fanouts, edges=[] if weights is None else ["weight"])
+    except FolderError as error:
+        assert "\n" not in str(error)
+    else:
+        assert ((batch.node_id >= 0) & (batch.node_id < graph.num_nodes)).all()
+        assert ((batch.indices >= 0) & (batch.indices < batch.num_nodes)).all()
+        assert int(batch.indptr[-1]) == batch.num_edges
 
 
 small = st.lists(numbers, max_size=6)

@@ -178,6 +178,41 @@ def test_dropedge_draws_once_and_keeps_trimming_valid(layer, batches):
     assert not torch.allclose(trimmed, plain.eval()(batch))
 
 
+@pytest.mark.parametrize("layer", [*OWN_LAYERS, "SAGEConv", "GCNConv"])
+@pytest.mark.parametrize("dropedge", [0.0, 0.4])
+@pytest.mark.parametrize("edge_weight", [False, True])
+def test_the_degrees_inside_a_batch_given_again_change_nothing(layer, dropedge, edge_weight, batches):
+    batch = batches["full"]
+    batch = replace(batch, edge_weight=(4 * batch.edge_weight).round() / 4)  # Their sums are exact in float32.
+    branch = shake(make_branch(layer, num_layers=3, dropedge=dropedge, edge_weight=edge_weight)).train()
+    weight = batch.edge_weight if edge_weight else torch.ones(batch.num_edges)
+    degree = torch.zeros(batch.num_nodes).index_add(0, batch.edge_index()[1], weight)
+    found = []
+    for given in (batch, replace(batch, degree=degree)):
+        torch.manual_seed(3)
+        found.append(branch(given))
+    torch.testing.assert_close(*found, **EXACT)
+
+
+@pytest.mark.parametrize("layer", ["gcn", "sage", "gin", "sgc"])
+def test_degrees_of_a_larger_graph_and_factors_of_edges_count(layer, batches):
+    batch = batches["full"]
+    branch = shake(make_branch(layer, encoding="none", num_layers=1)).eval()
+    plain = branch(batch)
+    assert torch.equal(branch(replace(batch, edge_scale=torch.ones(batch.num_edges))), plain)
+    assert not torch.allclose(branch(replace(batch, edge_scale=torch.full((batch.num_edges,), 2.0))), plain)
+    larger = branch(replace(batch, degree=batch.indptr.diff().float() + 3))
+    assert torch.allclose(larger, plain) == (layer == "gin")
+
+
+def test_attention_uses_neither_degrees_nor_factors(batches):
+    batch = batches["full"]
+    odd = replace(batch, degree=torch.rand(batch.num_nodes), edge_scale=torch.rand(batch.num_edges))
+    for layer in ("gat", "gatconv", "mlp"):
+        branch = shake(make_branch(layer)).eval()
+        assert torch.equal(branch(odd), branch(batch))
+
+
 def test_dropped_edges_take_their_features_along(batches):
     branch = shake(make_branch("TransformerConv", dropedge=0.5, edge_dim=3)).train()
     batch = batches["ppr"]

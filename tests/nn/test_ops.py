@@ -20,12 +20,14 @@ from shadow_gnn.nn.ops import (
     aggregate_plain,
     attend,
     attend_plain,
+    degree_left,
     degrees,
     drop_edges,
     dropout,
     norm_rows,
     norm_rows_plain,
     normalised,
+    scaled,
 )
 
 WIDTHS = [1, 3, 64, 257]
@@ -486,6 +488,41 @@ def test_drop_edges_of_nothing_is_the_adjacency_itself() -> None:
     assert drop_edges(adjacency, 0.0) is adjacency
     assert drop_edges(CASES["no edges"].adjacency, 0.5).num_edges == 0
     assert drop_edges(CASES["no nodes"].adjacency, 0.5).num_edges == 0
+
+
+# Degrees and factors that are given
+
+
+def test_given_degrees_take_the_place_of_row_sums() -> None:
+    # 0 hears 1 and 2; in the larger graph it hears four, 1 hears three and 2 none.
+    adjacency = Adjacency(torch.tensor([0, 2, 2, 2]), torch.tensor([1, 2]))
+    degree = torch.tensor([4.0, 3.0, 0.0])
+    assert normalised(adjacency, "mean", degree).weight.tolist() == [0.25, 0.25]
+    symmetric = normalised(adjacency, "symmetric", degree)
+    assert symmetric.weight.tolist() == pytest.approx([(5 * 4) ** -0.5, 5**-0.5])
+    assert symmetric.self_weight.tolist() == pytest.approx([1 / 5, 1 / 4, 1])
+    assert normalised(adjacency, "sum", degree) is adjacency
+    weighted = normalised(adjacency.with_weight(torch.tensor([2.0, 1.0], dtype=torch.float64)), "mean", degree)
+    assert weighted.weight.tolist() == [0.5, 0.25]
+    assert weighted.weight.dtype == torch.float64
+    with pytest.raises(ValueError, match=r"normalised: degree must be 3 floats, got torch.float32 of shape \(2,\)"):
+        normalised(adjacency, "mean", degree[:2])
+
+
+def test_scaled_multiplies_edges_and_leaves_self_edges() -> None:
+    adjacency = Adjacency(torch.tensor([0, 2, 2]), torch.tensor([0, 1]))
+    factor = torch.tensor([2.0, 3.0])
+    assert scaled(adjacency, factor).weight.tolist() == [2, 3]
+    whole = scaled(adjacency.with_weight(torch.tensor([0.5, 1.0]), torch.tensor([7.0, 8.0])), factor)
+    assert (whole.weight.tolist(), whole.self_weight.tolist()) == ([1, 3], [7, 8])
+    with pytest.raises(ValueError, match="scaled: factor must be 2 floats"):
+        scaled(adjacency, factor[:1])
+
+
+def test_degrees_shrink_by_the_share_of_weight_that_was_dropped() -> None:
+    before = Adjacency(torch.tensor([0, 3, 4, 4]), torch.tensor([0, 1, 2, 0]), torch.tensor([1.0, 2.0, 1.0, 5.0]))
+    after = before.with_weight(torch.tensor([1.0, 0.0, 1.0, 0.0]))
+    assert degree_left(torch.tensor([8.0, 6.0, 9.0]), before, after).tolist() == [4, 0, 9]
 
 
 # dropout

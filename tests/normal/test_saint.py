@@ -11,9 +11,7 @@ import torch
 
 from shadow_gnn.batch import Batch
 from shadow_gnn.nn.ops import Adjacency, aggregate, normalised, scaled
-from shadow_gnn.normal.saint import SaintLoader
-from shadow_gnn.normal.saint_samplers import EdgeSampler, FrontierSampler, NodeSampler, WalkSampler
-from shadow_gnn.normal.saint_statistics import saint_statistics
+from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, saint_statistics
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task, split_targets
 from shadow_gnn.train import fit
@@ -218,7 +216,7 @@ def test_leaving_the_loop_ends_the_thread():
     ("targets", "options", "error", "message"),
     [
         ([0, 1, 0], {}, ValueError, "SaintLoader: targets must not repeat, got 0 twice"),
-        ([], {}, ValueError, "GraphSAINT: targets must be"),
+        ([], {}, ValueError, "GraphSAINT: targets must not be empty"),
         ([0], {"num_steps": 0}, ValueError, "SaintLoader: num_steps must be at least 1, got 0"),
         ([0], {"prefetch": -1}, ValueError, "SaintLoader: prefetch must be at least 0, got -1"),
         ([0], {"seed": 0.5}, TypeError, "SaintLoader: seed must be an integer, got 0.5"),

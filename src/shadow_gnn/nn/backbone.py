@@ -66,15 +66,26 @@ class Backbone(nn.Module):
 
         x has the first row_counts[0] rows. L or 1 of [row count, H]
         """
-        prepared = self.prepared(batch, x.dtype)
+        prepared = self._all_prepared(batch, x.dtype, set(self._preparations))
         outputs: list[Tensor] = []
         for layer, kind, num_rows in zip(self.layers, self._preparations, row_counts[1:], strict=True):
             x = layer(x, prepared[kind], num_rows)
             outputs = [*outputs, x] if keep_all else [x]
         return outputs
 
-    def prepared(self, batch: Batch, dtype: torch.dtype) -> dict[Preparation, Adjacency | EdgeList]:
-        """Return the edges of a batch in each form that a layer wants, with DropEdge in training.
+    def run_layer(self, number: int, x: Tensor, batch: Batch, num_rows: int) -> Tensor:
+        """Run one layer alone and return the first num_rows rows; x holds those and all their senders.
+
+        [num_rows, H]
+        """
+        kind = self._preparations[number]
+        out: Tensor = self.layers[number](x, self._all_prepared(batch, x.dtype, {kind})[kind], num_rows)
+        return out
+
+    def _all_prepared(
+        self, batch: Batch, dtype: torch.dtype, kinds: set[Preparation]
+    ) -> dict[Preparation, Adjacency | EdgeList]:
+        """Return the edges of a batch in each form that layers want, with DropEdge in training.
 
         dtype: that of the input; degrees and weights are counted in float64 if it is that.
         """
@@ -84,7 +95,7 @@ class Backbone(nn.Module):
         degree = batch.degree
         if degree is not None and adjacency is not whole:
             degree = degree_left(degree, whole, adjacency)
-        return {kind: self._prepared(kind, adjacency, batch, degree) for kind in set(self._preparations)}
+        return {kind: self._prepared(kind, adjacency, batch, degree) for kind in kinds}
 
     def _adjacency(self, batch: Batch, dtype: torch.dtype) -> Adjacency:
         """Return the edges of the whole scopes."""

@@ -5,6 +5,8 @@ Not for: joining several branches (ensemble.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -73,9 +75,18 @@ class Branch(nn.Module):
         if not self.readout.center:
             batch = batch.in_subgraph_order()  # Pools are over consecutive rows.
         row_counts = self.backbone.row_counts(batch, trim=self.trims)
-        x = None if batch.x is None else batch.x[: row_counts[0]]
+        x = self.inputs(batch, row_counts[0], scaling)
+        outputs = self.backbone(x, batch, row_counts, keep_all=self.readout.skip != "none")
+        return self.read(outputs, batch)
+
+    def inputs(self, batch: Batch, num_rows: int, scaling: InputScaling | None = None) -> Tensor:
+        """Return what the first layer reads, for the first num_rows rows. [num_rows, F]"""
+        x = None if batch.x is None else batch.x[:num_rows]
         if scaling is not None and x is not None:
             x = scaling(x)
-        x = self.encoding(x, batch, row_counts[0])
-        outputs = self.backbone(x, batch, row_counts, keep_all=self.readout.skip != "none")
+        encoded: Tensor = self.encoding(x, batch, num_rows)
+        return encoded
+
+    def read(self, outputs: Sequence[Tensor], batch: Batch) -> Tensor:
+        """Turn the layers' outputs, of which skip none reads the last, into the targets' embeddings. [B, H]"""
         return F.normalize(self.readout(outputs, batch), dim=1, eps=SHORTEST)

@@ -1,4 +1,30 @@
-"""Batches and inference of normal GNNs, whose layers see the neighbours of neighbours without a scope around them.
+"""Normal GNNs: batches in which all targets share one graph, and exact inference over whole graphs.
 
-Not for: scopes (extract) or the layers themselves (nn).
+Not for: the model, which is the same as with scopes (nn).
 """
+
+from shadow_gnn.normal.closure import closure_batch
+from shadow_gnn.normal.full import FullLoader
+from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logits
+from shadow_gnn.normal.neighbour import NeighbourLoader
+from shadow_gnn.normal.saint import SaintLoader
+from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
+from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
+
+__all__ = [
+    "BlockOptions",
+    "Drawer",
+    "EdgeSampler",
+    "FrontierSampler",
+    "FullLoader",
+    "NeighbourLoader",
+    "NodeSampler",
+    "SaintLoader",
+    "SaintStatistics",
+    "Sampler",
+    "WalkSampler",
+    "closure_batch",
+    "embeddings",
+    "layerwise_logits",
+    "saint_statistics",
+]

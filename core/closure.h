@@ -1,0 +1,234 @@
+// All nodes that some targets hear of within a number of hops, or a few drawn per node, as one graph: what a normal GNN
+// computes on. Not for: a scope of its own for each target (khop.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "csr.h"
+#include "engine.h"
+#include "guard.h"
+#include "prefetch.h"
+#include "rng.h"
+#include "scratch.h"
+#include "subset.h"
+
+namespace shadow {
+
+struct ClosureOptions {
+  int64_t num_hops = 0;
+  const int64_t* fanouts = nullptr;  // [num_hops], neighbours drawn per node, -1 for all; null: all at every hop
+  bool positions = false;
+  uint64_t seed = 0;
+};
+
+// See Batch in Python for the meaning of these arrays.
+struct Closure {
+  Unset<int64_t> node_id, hop_ptr, indptr, indices, edge_pos;
+  Unset<float> degree, edge_scale;
+};
+
+// Numbers nodes in the order in which they are first met: by a hash table, until so large a part of the graph was met
+// that an array with an entry for each of its nodes costs no more.
+template <class Id>
+class Labels {
+ public:
+  explicit Labels(int64_t num_nodes) : num_nodes_(num_nodes) {}
+
+  size_t size() const { return by_node_.empty() ? index_.size() : nodes_.size(); }
+  Id operator[](size_t label) const { return by_node_.empty() ? index_[label] : nodes_[label]; }
+
+  // Make room for `count` more nodes.
+  void make_room(size_t count) {
+    if (size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()) - count) {
+      throw std::length_error("a closure must have fewer than 2^31 nodes");
+    }
+    if (!by_node_.empty()) return;
+    if ((size() + count) * kNodesPerMet >= static_cast<size_t>(num_nodes_)) return spread();
+    index_.reserve_more(count);
+  }
+
+  // The label of a node of the graph, given now if it is new.
+  int32_t add(Id node) {
+    if (by_node_.empty()) return index_.add(node);
+    int32_t& label = by_node_[static_cast<size_t>(node)];
+    if (label < 0) {
+      label = static_cast<int32_t>(nodes_.size());
+      nodes_.push_back(node);
+    }
+    return label;
+  }
+
+  // Safe for any id.
+  void ask_for(Id node) const {
+    if (by_node_.empty()) return index_.prefetch(node);
+    if (static_cast<uint64_t>(node) < by_node_.size()) prefetch(by_node_.data() + node);
+  }
+
+ private:
+  static constexpr size_t kNodesPerMet = 8;  // The table has 32 to 64 bytes a node, the array 4.
+
+  void spread() {
+    by_node_.assign(static_cast<size_t>(std::max<int64_t>(num_nodes_, 1)), -1);
+    nodes_.reserve(index_.size());
+    for (size_t label = 0; label < index_.size(); ++label) {
+      by_node_[static_cast<size_t>(index_[label])] = static_cast<int32_t>(label);
+      nodes_.push_back(index_[label]);
+    }
+  }
+
+  const int64_t num_nodes_;
+  NodeIndex<Id> index_;
+  std::vector<int32_t> by_node_;  // empty as long as the table is used
+  std::vector<Id> nodes_;
+};
+
+template <class Id>
+class ClosureBuilder {
+ public:
+  ClosureBuilder(const Csr<Id>& csr, const ClosureOptions& options)
+      : csr_(csr), options_(options), labels_(csr.num_nodes) {}
+
+  // Go hop by hop against the direction of messages. Rows of the last hop stay empty.
+  Closure build(const int64_t* targets, int64_t num_targets, const std::function<void()>& poll) {
+    take(targets, num_targets);
+    closure_.indptr.push_back(0);
+    closure_.hop_ptr.push_back(num_targets);
+    for (int64_t hop = 0; hop < options_.num_hops && next_ < labels_.size(); ++hop) {
+      const size_t end = labels_.size();
+      const int64_t fanout = options_.fanouts == nullptr ? -1 : options_.fanouts[hop];
+      while (next_ < end) {
+        poll();
+        guarded([&] { expand_some(end, fanout); });
+      }
+      if (labels_.size() > end) closure_.hop_ptr.push_back(static_cast<int64_t>(labels_.size()));
+    }
+    while (next_ < labels_.size()) {
+      poll();
+      guarded([&] { leave_some_empty(); });
+    }
+    closure_.node_id.resize(labels_.size());
+    for (size_t label = 0; label < labels_.size(); ++label) closure_.node_id[label] = labels_[label];
+    return std::move(closure_);
+  }
+
+ private:
+  static constexpr int64_t kWorkPerPoll = 1 << 18;  // entries read between two looks for a signal
+  static constexpr size_t kStretch = 256;           // entries that room is made for at once
+  static constexpr size_t kEntriesAhead = 8, kRowsAhead = 6, kPointersAhead = 12;
+
+  void take(const int64_t* targets, int64_t num_targets) {
+    for (int64_t at = 0; at < num_targets; ++at) {
+      if (!csr_.has(targets[at])) {
+        throw std::invalid_argument("targets must be node ids from 0 to " + std::to_string(csr_.num_nodes - 1) +
+                                    ", got " + std::to_string(targets[at]));
+      }
+      labels_.make_room(1);
+      if (labels_.add(static_cast<Id>(targets[at])) != at) {
+        throw std::invalid_argument("targets must not repeat, got " + std::to_string(targets[at]) + " twice");
+      }
+    }
+  }
+
+  void expand_some(size_t end, int64_t fanout) {
+    for (int64_t work = 0; next_ < end && work < kWorkPerPoll; ++next_) work += 1 + expand(next_, fanout);
+  }
+
+  // Write the row of a node and return how many entries were read.
+  int64_t expand(size_t position, int64_t fanout) {
+    ask_ahead(position);
+    const Id node = labels_[position];
+    const Row<Id> row = csr_.row(node);
+    const bool draws = fanout >= 0 && row.size() > fanout;
+    if (draws) {
+      Rng rng{combine(mix64(options_.seed), static_cast<uint64_t>(node))};
+      subset_.draw(row.size(), fanout, rng, picks_);
+      std::sort(picks_.begin(), picks_.end());
+      read(row, static_cast<size_t>(fanout), [this](size_t at) { return picks_[at]; });
+    } else {
+      read(row, static_cast<size_t>(row.size()), [](size_t at) { return static_cast<int64_t>(at); });
+    }
+    write(row);
+    return csr_.weight == nullptr ? static_cast<int64_t>(entries_.size()) : row.size();
+  }
+
+  // Number the senders in a row at the entries that pick(0), pick(1), ... give.
+  template <class PickAt>
+  void read(const Row<Id>& row, size_t count, PickAt&& pick_at) {
+    if (row.size() > std::numeric_limits<uint32_t>::max()) throw std::length_error("a row is longer than 2^32");
+    entries_.resize(count);
+    for (size_t first = 0; first < count; first += kStretch) {
+      const size_t last = std::min(first + kStretch, count);
+      labels_.make_room(last - first);
+      for (size_t at = first; at < last; ++at) {
+        if (at + kEntriesAhead < count) labels_.ask_for(row.begin[pick_at(at + kEntriesAhead)]);
+        const int64_t entry = pick_at(at);
+        const auto label = static_cast<uint64_t>(labels_.add(csr_.checked(row.begin[entry])));
+        entries_[at] = label << 32 | static_cast<uint64_t>(entry);
+      }
+    }
+  }
+
+  void write(const Row<Id>& row) {
+    if (!std::is_sorted(entries_.begin(), entries_.end())) std::sort(entries_.begin(), entries_.end());
+    const size_t first = closure_.indices.size(), count = entries_.size();
+    closure_.indices.resize(first + count);
+    for (size_t at = 0; at < count; ++at) closure_.indices[first + at] = static_cast<int64_t>(entries_[at] >> 32);
+    if (options_.positions) {
+      closure_.edge_pos.resize(first + count);
+      for (size_t at = 0; at < count; ++at) {
+        closure_.edge_pos[first + at] = row.position + static_cast<int64_t>(entries_[at] & 0xffffffffu);
+      }
+    }
+    if (options_.fanouts != nullptr) {
+      const float scale = static_cast<float>(row.size()) / static_cast<float>(std::max<size_t>(count, 1));
+      closure_.edge_scale.resize(first + count, scale);
+    }
+    end_row(row);
+  }
+
+  void leave_some_empty() {
+    for (int64_t work = 0; next_ < labels_.size() && work < kWorkPerPoll; ++next_) {
+      if (next_ + kPointersAhead < labels_.size()) csr_.prefetch_degree(labels_[next_ + kPointersAhead]);
+      const Row<Id> row = csr_.row(labels_[next_]);
+      end_row(row);
+      work += 1 + (csr_.weight == nullptr ? 0 : row.size());
+    }
+  }
+
+  void end_row(const Row<Id>& row) {
+    closure_.indptr.push_back(static_cast<int64_t>(closure_.indices.size()));
+    double degree = static_cast<double>(row.size());
+    if (csr_.weight != nullptr) {
+      degree = 0;
+      for (int64_t entry = row.position; entry < row.position + row.size(); ++entry) degree += csr_.weight[entry];
+    }
+    closure_.degree.push_back(static_cast<float>(degree));
+  }
+
+  // Rows lie far apart: ask for the pointers of one soon to come, then for its entries.
+  void ask_ahead(size_t position) const {
+    if (position + kPointersAhead < labels_.size()) csr_.prefetch_degree(labels_[position + kPointersAhead]);
+    if (position + kRowsAhead < labels_.size()) {
+      const int64_t first = csr_.indptr[labels_[position + kRowsAhead]];
+      if (first >= 0 && first < csr_.num_edges) prefetch(csr_.indices + first);
+    }
+  }
+
+  const Csr<Id>& csr_;
+  const ClosureOptions& options_;
+  Labels<Id> labels_;
+  Closure closure_;
+  Subset subset_;
+  std::vector<int64_t> picks_;
+  std::vector<uint64_t> entries_;  // of one row: label and position in the row
+  size_t next_ = 0;                // the first node whose row is not written
+};
+
+}  // namespace shadow

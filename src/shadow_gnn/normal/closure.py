@@ -1,0 +1,108 @@
+"""closure_batch: targets with all that they hear of within some hops, or a drawn part of it, as one joined batch.
+
+Not for: scopes, where every target has a graph of its own (extract), or which targets go together (the loaders).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.batch import Batch, EdgeArray, check_collate, edge_arrays
+from shadow_gnn.errors import FolderError
+from shadow_gnn.extract.base import check_int, check_targets
+from shadow_gnn.extract.rows import array_rows, feature_rows
+from shadow_gnn.graph import Graph
+
+Ints = NDArray[np.int64]
+
+ALL_HOPS = 2**31 - 1
+"""More hops than any shortest path has."""
+
+
+def closure_batch(
+    graph: Graph,
+    targets: ArrayLike,
+    num_hops: int | None,
+    *,
+    fanouts: Sequence[int | None] | None = None,
+    seed: int = 0,
+    features: bool = True,
+    edges: Sequence[EdgeArray] = (),
+    target_row: Ints | None = None,
+) -> Batch:
+    """Join distinct targets [B] with all nodes whose messages reach them in num_hops steps, by compiled code.
+
+    Nodes are in hop order, those of one hop in the order in which the rows before them name them. A row holds all
+    senders of its node, or, with fanouts, at most fanouts[h] of them for a node of hop h, drawn without replacement by
+    (seed, node); None draws all. Rows of the last hop are empty: of L = num_hops layers none reads them, if all of them
+    trim. For layers that do not, num_hops None goes as far as edges lead, and all rows are whole.
+
+    degree is that of the graph: the number of senders, or the sum of their weights if `edges` asks for those.
+    edge_scale (with fanouts) is senders / drawn senders. features, edges, target_row: see batch.collate.
+    """
+    check_collate("closure_batch", graph, "hop", edges)
+    nodes = single_targets(graph, targets, "closure_batch")
+    drawn = check_fanouts("closure_batch", num_hops, fanouts)
+    weight = graph.edge_weight if "weight" in edges else None
+    try:
+        node_id, hop_ptr, indptr, indices, position, degree, scale = _core.closure(
+            _core.GraphView(graph.indptr, graph.indices, weight, not graph.directed),
+            nodes,
+            num_hops=ALL_HOPS if num_hops is None else num_hops,
+            fanouts=drawn,
+            positions=bool(edges),
+            seed=seed & (2**64 - 1),
+        )
+    except (_core.CorruptGraph, _core.FileChanged) as error:
+        raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"closure_batch: {error}") from None
+    num_nodes, num_targets = len(node_id), len(nodes)
+    labels = array_rows(graph, "y", nodes)
+    x = feature_rows(graph, node_id) if features else None
+    return Batch(
+        targets=torch.from_numpy(nodes[:, None].copy()),
+        target_row=torch.arange(num_targets) if target_row is None else torch.from_numpy(target_row.copy()),
+        target_node=torch.arange(num_targets)[:, None],
+        node_id=torch.from_numpy(node_id),
+        hop=torch.from_numpy(np.repeat(np.arange(len(hop_ptr)), np.diff(hop_ptr, prepend=0))),
+        score=torch.ones(num_nodes),
+        subgraph=torch.zeros(num_nodes, dtype=torch.int64),
+        indptr=torch.from_numpy(indptr),
+        indices=torch.from_numpy(indices),
+        order="hop",
+        hop_ptr=tuple(hop_ptr.tolist()),
+        ptr=None,
+        x=None if x is None else torch.from_numpy(x),
+        y=None if labels is None else torch.from_numpy(labels),
+        degree=torch.from_numpy(degree),
+        edge_scale=None if drawn is None else torch.from_numpy(scale),
+        **(edge_arrays(graph, position, edges) if edges else {}),
+    )
+
+
+def single_targets(graph: Graph, targets: ArrayLike, owner: str) -> Ints:
+    """Return targets as int64 [B], or raise a ValueError that names the first bad one."""
+    groups = check_targets(graph, targets, owner)
+    if groups.shape[1] != 1:
+        raise ValueError(f"{owner}: targets must be single nodes, got groups of {groups.shape[1]}")
+    return groups[:, 0].copy()
+
+
+def check_fanouts(owner: str, num_hops: int | None, fanouts: Sequence[int | None] | None) -> Ints | None:
+    """Raise unless there is one fanout for each hop; return them as the core takes them, -1 for all."""
+    if num_hops is not None:
+        check_int(owner, "num_hops", num_hops, 0)
+    if fanouts is None:
+        return None
+    if num_hops is None or len(fanouts) != num_hops:
+        raise ValueError(f"{owner}: fanouts must be one for each of num_hops {num_hops}, got {fanouts!r}")
+    for fanout in fanouts:
+        if fanout is not None:
+            check_int(owner, "fanouts", fanout, 1)
+    return np.array([-1 if fanout is None else fanout for fanout in fanouts], dtype=np.int64)

@@ -1,0 +1,58 @@
+"""FullLoader: all targets and everything that they hear of as the one batch of every epoch.
+
+Not for: graphs whose closure with all layers' outputs does not fit in memory (neighbour.py draws parts of it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from numpy.typing import ArrayLike
+
+from shadow_gnn.batch import Batch, EdgeArray, check_collate
+from shadow_gnn.extract.base import check_int
+from shadow_gnn.graph import Graph
+from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets
+
+
+class FullLoader:
+    """The same batch in every epoch, made when first asked for and kept: another epoch costs nothing to prepare."""
+
+    shuffle = False
+
+    def __init__(
+        self, graph: Graph, targets: ArrayLike, num_hops: int | None, *, edges: Sequence[EdgeArray] = ()
+    ) -> None:
+        """Check and store.
+
+        num_hops: layers of the model, or None for all nodes that edges lead to, which layers that do not trim need.
+        edges: see batch.collate.
+        """
+        check_fanouts("FullLoader", num_hops, None)
+        check_collate("FullLoader", graph, "hop", edges)
+        self.graph = graph
+        self.targets = single_targets(graph, targets, "FullLoader")[:, None]
+        self.batch_size = max(1, len(self.targets))
+        self.num_hops = num_hops
+        self.edges = tuple(edges)
+        self._batch: Batch | None = None
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch: 1, or 0 without targets."""
+        return int(len(self.targets) > 0)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Iterate over an epoch."""
+        return self.epoch(0)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch, which is like any other."""
+        check_int("FullLoader", "epoch", number, 0)
+        return self._batches()
+
+    def _batches(self) -> Iterator[Batch]:
+        if len(self) == 0:
+            return
+        if self._batch is None:
+            self._batch = closure_batch(self.graph, self.targets, self.num_hops, edges=self.edges)
+        yield self._batch

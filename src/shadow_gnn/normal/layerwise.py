@@ -1,0 +1,230 @@
+"""Layerwise: exact inference of a normal GNN for all nodes of a graph, layer after layer, in bounded memory.
+
+Not for: scopes (predict.py) or a few targets, for which closure_batch reaches all that they depend on.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from shadow_gnn.batch import Batch
+from shadow_gnn.bf16 import check_bf16
+from shadow_gnn.extract.base import check_int
+from shadow_gnn.graph import Graph
+from shadow_gnn.nn.branch import Branch
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.nn.norm import at_least_float32
+from shadow_gnn.normal.closure import closure_batch
+from shadow_gnn.prefetch import Prefetch
+
+OnBlock = Callable[[int, int], None]
+"""Called as (blocks done, blocks in all)."""
+
+_ROWS_AT_WORK = 6
+"""Arrays with a row for each node of a block that a layer has at once, its input and output among them."""
+_EDGE_BYTES = 40
+"""What an edge of a block costs: its ids, its copies in the core and its factors."""
+
+
+@dataclass(frozen=True)
+class BlockOptions:
+    """How the work is cut into blocks of rows."""
+
+    block_nodes: int | None = None
+    """Nodes of a block; None for as many as max_bytes allows, all at once if it can be."""
+    max_bytes: int = 4 * 2**30
+    """Memory for outputs of layers and the work on a block; larger outputs go to a file that has no name."""
+    folder: Path | None = None
+    """Where that file is; None for the system's folder of temporary files."""
+    precision: Literal["float32", "bf16"] = "float32"
+    """What products are computed in; what is kept between layers has float32 at least."""
+    on_block: OnBlock | None = None
+    """Who is told of every block."""
+
+    def __post_init__(self) -> None:
+        if self.block_nodes is not None:
+            check_int("BlockOptions", "block_nodes", self.block_nodes, 1)
+        check_int("BlockOptions", "max_bytes", self.max_bytes, 1, 2**62)
+        if self.precision not in ("float32", "bf16"):
+            raise ValueError(f"BlockOptions: precision must be float32 or bf16, got {self.precision!r}")
+
+
+def layerwise_logits(model: ShadowGNN, graph: Graph, options: BlockOptions | None = None) -> NDArray[Any]:
+    """Return the logits of all nodes: for each what the model gives for it on closure_batch(graph, [node], L). [N, C]
+
+    The model is in eval mode meanwhile. An array larger than options.max_bytes is a map of a nameless file.
+    """
+    return _Pass(model, graph, options or BlockOptions(), logits=True).run()
+
+
+def embeddings(model: ShadowGNN, graph: Graph, options: BlockOptions | None = None) -> NDArray[Any]:
+    """Return what the head reads for all nodes, as layerwise_logits does. [N, H]"""
+    return _Pass(model, graph, options or BlockOptions(), logits=False).run()
+
+
+class _Pass:
+    """One pass over all layers."""
+
+    def __init__(self, model: ShadowGNN, graph: Graph, options: BlockOptions, *, logits: bool) -> None:
+        self.model, self.graph, self.options, self.logits = model, graph, options, logits
+        self.branch = _single_branch(model)
+        self.backbone = self.branch.backbone
+        weight = next(model.parameters())
+        self.device = weight.device
+        self.dtype = torch.float64 if weight.dtype == torch.float64 else torch.float32
+        if options.precision == "bf16" and self.device.type == "cpu":
+            check_bf16()
+        self.blocks = self._cut()
+        if len(self.blocks) > 1 and not self.backbone.trims:
+            raise ValueError(
+                f"layerwise: block_nodes must be all {graph.num_nodes:,} nodes for layers that see the whole graph, "
+                f"got {len(self.blocks):,} blocks; give more max_bytes, or choose layers that read their senders alone"
+            )
+
+    def run(self) -> NDArray[Any]:
+        """Return the rows of all nodes."""
+        result = self._table(self.model.head.out_dim if self.logits else self.branch.out_dim)
+        was_training = self.model.training
+        self.model.eval()
+        autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=self.options.precision == "bf16")
+        try:
+            with torch.inference_mode(), autocast:
+                if len(self.blocks) == 1:
+                    self._at_once(result)
+                else:
+                    self._in_blocks(result)
+        finally:
+            self.model.train(was_training)
+        return result.numpy()
+
+    def _at_once(self, result: Tensor) -> None:
+        """Run the model as it is on a batch of all nodes: then nothing is gathered between layers."""
+        batch = next(self._batches(features=True))
+        result.copy_(self._final(self.model.embed(batch)))
+        self._tell(1, 1)
+
+    def _in_blocks(self, result: Tensor) -> None:
+        num_layers = len(self.backbone.layers)
+        previous: Tensor | None = None
+        kept: list[Tensor] = []
+        for number in range(num_layers):
+            last = number == num_layers - 1
+            out = result if last else self._table(self.backbone.layer_dims[number])
+            with closing(Prefetch(self._batches(features=number == 0), 1)) as batches:
+                for block, batch in enumerate(batches):
+                    start, stop = self.blocks[block]
+                    rows = self.backbone.run_layer(number, self._input(batch, previous), batch, stop - start)
+                    if last:
+                        before = [table[start:stop].to(self.device) for table in kept]
+                        rows = self._final(self.branch.read([*before, rows], batch))
+                    out[start:stop] = at_least_float32(rows)
+                    self._tell(number * len(self.blocks) + block + 1, num_layers * len(self.blocks))
+            previous = out
+            if self.branch.readout.skip != "none":
+                kept.append(out)
+
+    def _batches(self, *, features: bool) -> Iterator[Batch]:
+        """Make a batch of each block: its rows with all their edges, then the other senders."""
+        for start, stop in self.blocks:
+            nodes = np.arange(start, stop)
+            batch = closure_batch(self.graph, nodes, 1, features=features, edges=self.backbone.edges)
+            x = None if batch.x is None else batch.x.to(self.dtype)
+            yield replace(batch, x=x).to(self.device)
+
+    def _input(self, batch: Batch, previous: Tensor | None) -> Tensor:
+        if previous is None:
+            return self.branch.inputs(batch, batch.num_nodes, self.model.scaling)
+        return previous.index_select(0, batch.node_id.cpu()).to(self.device)
+
+    def _final(self, embedded: Tensor) -> Tensor:
+        return cast(Tensor, self.model.head(embedded)) if self.logits else embedded
+
+    def _tell(self, done: int, count: int) -> None:
+        if self.options.on_block is not None:
+            self.options.on_block(done, count)
+
+    @property
+    def _num_tables(self) -> int:
+        """Outputs of layers that are there at once: what is read and what is written, or all for a skip."""
+        return 2 if self.branch.readout.skip == "none" else len(self.backbone.layers)
+
+    @property
+    def _row_bytes(self) -> int:
+        """What one row of the widest layer takes."""
+        return max(self.backbone.in_dim, *self.backbone.layer_dims) * self.dtype.itemsize
+
+    def _cut(self) -> list[tuple[int, int]]:
+        """Return the first and last + 1 node of each block."""
+        num_nodes, size = self.graph.num_nodes, self.options.block_nodes
+        if size is None:
+            rows = num_nodes * (_ROWS_AT_WORK + self._num_tables)
+            if rows * self._row_bytes + self.graph.num_edges * _EDGE_BYTES <= self.options.max_bytes:
+                size = num_nodes
+        if size is not None:
+            return [(start, min(start + size, num_nodes)) for start in range(0, num_nodes, max(size, 1))] or [(0, 0)]
+        return self._cut_by_cost()
+
+    def _cut_by_cost(self) -> list[tuple[int, int]]:
+        """Cut so that the rows of a block, and the next one that is made meanwhile, take a quarter of the memory.
+
+        Each edge may bring a sender that is not in the block; a row that takes more alone is a block of its own.
+        """
+        indptr, most = self.graph.indptr, self.options.max_bytes // 8
+
+        def cost(node: int) -> int:
+            return node * _ROWS_AT_WORK * self._row_bytes + int(indptr[node]) * (self._row_bytes + _EDGE_BYTES)
+
+        blocks, start, num_nodes = [], 0, self.graph.num_nodes
+        while start < num_nodes:
+            after = bisect_right(range(num_nodes + 1), cost(start) + most, lo=start + 1, key=cost)
+            stop = max(start + 1, after - 1)
+            blocks.append((start, stop))
+            start = stop
+        return blocks
+
+    def _table(self, width: int) -> Tensor:
+        """Return room for a row of each node, in memory if the tables that are there at once fit in half of it."""
+        shape = (self.graph.num_nodes, width)
+        num_bytes = shape[0] * width * self.dtype.itemsize
+        if num_bytes * self._num_tables <= self.options.max_bytes // 2 or num_bytes == 0:
+            return torch.empty(shape, dtype=self.dtype)
+        return torch.from_numpy(_nameless_map(shape, self.dtype, self.options.folder))
+
+
+def _nameless_map(shape: tuple[int, int], dtype: torch.dtype, folder: Path | None) -> NDArray[Any]:
+    """Map a file that is gone when the array is; its bytes are reserved, so that a full disk is an error here."""
+    kind = np.dtype(np.float64 if dtype == torch.float64 else np.float32)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        num_bytes = shape[0] * shape[1] * kind.itemsize
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, num_bytes)
+        return np.memmap(file, kind, "r+" if hasattr(os, "posix_fallocate") else "w+", shape=shape)
+
+
+def _single_branch(model: ShadowGNN) -> Branch:
+    """Return the branch of a normal GNN, or raise."""
+    branch = cast(Branch, model.branches[0])
+    faults = (
+        (len(model.branches) > 1, f"{len(model.branches)} branches"),
+        (branch.encoding.kind != "none", f"encoding {branch.encoding.kind!r}"),
+        (not branch.readout.center, "a readout that pools"),
+        (branch.readout.num_targets != 1, "pairs as targets"),
+    )
+    for wrong, what in faults:
+        if wrong:
+            raise ValueError(
+                f"layerwise: model must be a normal GNN (one branch, encoding none, readout center), got {what}"
+            )
+    return branch
