@@ -640,8 +640,8 @@ class SaintSampler {
           const auto csr = csr_of(graph_, indices);
           using Id = std::decay_t<decltype(*csr.indices)>;
           const nb::gil_scoped_release release;
-          saint_ = std::make_unique<const Saint<Id>>(csr, targets.data(), static_cast<int64_t>(targets.shape(0)),
-                                                     options);
+          saint_ =
+              std::make_unique<const Saint<Id>>(csr, targets.data(), static_cast<int64_t>(targets.shape(0)), options);
         },
         graph_.indices);
   }
@@ -650,9 +650,10 @@ class SaintSampler {
   Out<int64_t> nodes(uint64_t seed, uint64_t number) const {
     std::vector<int64_t> nodes;
     with_saint([&](const auto& csr, const auto& saint) {
-      auto desk = desk_for(csr);
-      guarded([&] { saint.draw(csr, seed, number, desk); });
-      desk.members.list(nodes);
+      auto desk = saint.desks().take(csr);
+      guarded([&] { saint.draw(csr, seed, number, *desk); });
+      desk->members.list(nodes);
+      saint.desks().keep(std::move(desk));
     });
     return give(std::move(nodes));
   }
@@ -661,12 +662,13 @@ class SaintSampler {
   nb::object subgraph(uint64_t seed, uint64_t number) const {
     SaintSubgraph found;
     with_saint([&](const auto& csr, const auto& saint) {
-      auto desk = desk_for(csr);
+      auto desk = saint.desks().take(csr);
       guarded([&] {
-        saint.draw(csr, seed, number, desk);
-        if (saint.has_target(desk)) desk.induce(csr);
+        saint.draw(csr, seed, number, *desk);
+        if (saint.has_target(*desk)) desk->induce(csr);
       });
-      if (saint.has_target(desk)) found = in_hop_order(saint, desk.rows);
+      if (saint.has_target(*desk)) found = in_hop_order(saint, desk->rows);
+      saint.desks().keep(std::move(desk));
     });
     if (found.node_id.empty()) return nb::none();
     return nb::make_tuple(give(std::move(found.node_id)), give(std::move(found.hop)), give(std::move(found.hop_ptr)),
@@ -718,7 +720,7 @@ nb::tuple induce_nodes(const GraphView& graph, const In1<int64_t>& node_id) {
       [&](const auto& array) {
         const auto csr = csr_of(graph, array);
         const nb::gil_scoped_release release;
-        auto desk = desk_for(csr);
+        SaintDesk<std::decay_t<decltype(*csr.indices)>> desk(csr.num_nodes);
         for (size_t item = 0; item < node_id.shape(0); ++item) {
           if (!csr.has(node_id.data()[item])) {
             throw std::invalid_argument("node_id must be node ids from 0 to " + std::to_string(csr.num_nodes - 1) +

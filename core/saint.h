@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "csr.h"
@@ -149,7 +151,8 @@ class PrefixTree {
   size_t top_ = 1;
 };
 
-// Uniform in [0, bound) for any bound; the degrees of a frontier may add up to more than the 2^32 that Rng::below takes.
+// Uniform in [0, bound) for any bound; the degrees of a frontier may add up to more than the 2^32 that Rng::below
+// takes.
 inline uint64_t draw_below(uint64_t bound, Rng& rng) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>((static_cast<Wide>(rng.next()) * bound) >> 64);
@@ -218,10 +221,30 @@ struct SaintDesk {
   }
 };
 
+// Desks that wait for their next use, so that their memory need not be asked for again. One that was in use when
+// something went wrong is not brought back.
 template <class Id>
-SaintDesk<Id> desk_for(const Csr<Id>& csr) {
-  return SaintDesk<Id>(csr.num_nodes);
-}
+class SaintDesks {
+ public:
+  std::unique_ptr<SaintDesk<Id>> take(const Csr<Id>& csr) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (waiting_.empty()) return std::make_unique<SaintDesk<Id>>(csr.num_nodes);
+    std::unique_ptr<SaintDesk<Id>> desk = std::move(waiting_.back());
+    waiting_.pop_back();
+    return desk;
+  }
+
+  void keep(std::unique_ptr<SaintDesk<Id>> desk) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (waiting_.size() < kMostKept) waiting_.push_back(std::move(desk));
+  }
+
+ private:
+  static constexpr size_t kMostKept = 16;
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SaintDesk<Id>>> waiting_;
+};
 
 // A subgraph in hop order: targets, then nodes by their distance to the nearest one, then nodes that reach none, which
 // stand one hop farther than the farthest. In each part ids ascend.
@@ -278,6 +301,7 @@ class Saint {
 
   bool has_target(const SaintDesk<Id>& desk) const { return desk.members.meets(is_target_); }
   bool is_target(Id node) const { return is_target_.has(node); }
+  SaintDesks<Id>& desks() const { return desks_; }
 
  private:
   // The squared norm of each column of D^-1 A: row u has 1 / degree(u) in the columns of its senders.
@@ -317,19 +341,23 @@ class Saint {
     }
   }
 
+  // All walks take a step, then all take the next: the processor can then wait for many lists at a time.
   void draw_walks(const Csr<Id>& csr, Rng& rng, SaintDesk<Id>& desk) const {
+    desk.front.clear();
     for (int64_t walk = 0; walk < options_.budget; ++walk) {
-      Id node = draw_target(rng);
-      desk.members.add(node);
-      for (int64_t step = 0; step < options_.walk_length; ++step) {
+      desk.front.push_back(draw_target(rng));
+      desk.members.add(desk.front.back());
+    }
+    for (int64_t step = 0; step < options_.walk_length; ++step) {
+      for (Id& node : desk.front) {
         node = draw_sender(csr, node, rng);
         desk.members.add(node);
       }
     }
   }
 
-  // Frontier sampling (Ribeiro and Towsley, 2010): of the nodes that walk, one is chosen in proportion to its degree and
-  // takes a step. Ends early where none can.
+  // Frontier sampling (Ribeiro and Towsley, 2010): of the nodes that walk, one is chosen in proportion to its degree
+  // and takes a step. Ends early where none can.
   void draw_frontier(const Csr<Id>& csr, Rng& rng, SaintDesk<Id>& desk) const {
     desk.front.clear();
     desk.front_degree.clear();
@@ -356,6 +384,7 @@ class Saint {
   NodeBits is_target_;
   AliasTable<Id> table_;
   std::vector<Id> receivers_;
+  mutable SaintDesks<Id> desks_;
 };
 
 // Hops from the targets against message direction; -1 where none is reached. Return the largest.
@@ -463,7 +492,7 @@ SaintCounts count_saint(const Csr<Id>& csr, const Saint<Id>& saint, uint64_t see
       count, num_threads,
       [&](int worker, int64_t item) {
         auto& desk = desks[static_cast<size_t>(worker)];
-        if (desk == nullptr) desk = std::make_unique<SaintDesk<Id>>(csr.num_nodes);
+        if (desk == nullptr) desk = saint.desks().take(csr);
         bool useful = false;
         guarded([&] {
           saint.draw(csr, seed, first + static_cast<uint64_t>(item), *desk);
@@ -484,6 +513,9 @@ SaintCounts count_saint(const Csr<Id>& csr, const Saint<Id>& saint, uint64_t see
         out.num_targets[static_cast<size_t>(item)] = num_targets;
       },
       poll);
+  for (auto& desk : desks) {
+    if (desk != nullptr) saint.desks().keep(std::move(desk));
+  }
   return out;
 }
 

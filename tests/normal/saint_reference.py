@@ -44,13 +44,12 @@ def step(graph: Graph, node: int, rng: Rng) -> int:
 
 
 def walk_nodes(graph: Graph, targets: list[int], sampler: WalkSampler, seed: int, number: int) -> list[int]:
-    rng, visited = Rng(seed, number), set()
-    for _ in range(sampler.num_walks):
-        node = targets[rng.below(len(targets))]
-        visited.add(node)
-        for _ in range(sampler.walk_length):
-            node = step(graph, node, rng)
-            visited.add(node)
+    rng = Rng(seed, number)
+    walkers = [targets[rng.below(len(targets))] for _ in range(sampler.num_walks)]
+    visited = set(walkers)
+    for _ in range(sampler.walk_length):
+        walkers = [step(graph, node, rng) for node in walkers]
+        visited |= set(walkers)
     return sorted(visited)
 
 

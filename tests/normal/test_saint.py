@@ -11,9 +11,7 @@ import torch
 
 from shadow_gnn.batch import Batch
 from shadow_gnn.nn.ops import Adjacency, aggregate, normalised, scaled
-from shadow_gnn.normal.saint import SaintLoader
-from shadow_gnn.normal.saint_samplers import EdgeSampler, FrontierSampler, NodeSampler, WalkSampler
-from shadow_gnn.normal.saint_statistics import saint_statistics
+from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, saint_statistics
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task, split_targets
 from shadow_gnn.train import fit
@@ -158,11 +156,11 @@ def test_aggregates_of_batches_are_near_those_of_the_graph():
     sums, visits = torch.zeros(120, 3), torch.zeros(120)
     for batch in loader.epoch(0):
         adjacency = normalised(Adjacency(batch.indptr, batch.indices), "mean", batch.degree)
-        sums[batch.node_id] += aggregate(scaled(adjacency, batch.edge_scale), batch.x, batch.num_nodes)
+        sums[batch.node_id] += aggregate(scaled(adjacency, batch.edge_scale), batch.x)
         visits[batch.node_id] += 1
     x = torch.from_numpy(GRAPH.x.matrix)
     whole = Adjacency(torch.from_numpy(GRAPH.indptr), torch.from_numpy(GRAPH.indices.astype(np.int64)))
-    difference = sums / visits[:, None] - aggregate(normalised(whole, "mean"), x, 120)
+    difference = sums / visits[:, None] - aggregate(normalised(whole, "mean"), x)
     assert difference.abs().max() < 0.3
     assert difference.abs().mean() < 0.03
 
@@ -186,19 +184,21 @@ def test_the_loss_of_batches_is_near_that_of_all_targets():
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.usefixtures("one_thread")
 def test_a_model_learns_from_subgraphs(sampler, inductive):
-    recipe = small_recipe(model__layer="sage", training__num_epochs=40, training__learning_rate=0.02)
+    settings = {"training__num_epochs": 40, "training__learning_rate": 0.02}
+    recipe = small_recipe(model__layer="sage", model__encoding="none", **settings)
     setup = make_setup(recipe, GRAPH)
     seen = training_view(GRAPH, TRAIN) if inductive else GRAPH
     loader = SaintLoader(seen, split_targets(GRAPH, "train"), sampler)
     state = fit(setup.model, [loader], setup.task, recipe.training)
-    assert state.history[-1].loss < 0.75 * state.history[0].loss
+    losses = [epoch.loss for epoch in state.history]
+    assert np.mean(losses[-10:]) < 0.9 * np.mean(losses[:5])
     test = GRAPH.splits["test"]
     batch = next(iter(SaintLoader(GRAPH, test, ALL, num_steps=1)))
     assert len(batch) == len(test)
     setup.model.eval()
     with torch.no_grad():
         accuracy = (setup.model(batch).argmax(1) == batch.y).float().mean()
-    assert accuracy > 0.6
+    assert accuracy > 0.75
 
 
 def test_a_loader_pickles():
@@ -216,7 +216,7 @@ def test_leaving_the_loop_ends_the_thread():
     ("targets", "options", "error", "message"),
     [
         ([0, 1, 0], {}, ValueError, "SaintLoader: targets must not repeat, got 0 twice"),
-        ([], {}, ValueError, "GraphSAINT: targets must be"),
+        ([], {}, ValueError, "GraphSAINT: targets must not be empty"),
         ([0], {"num_steps": 0}, ValueError, "SaintLoader: num_steps must be at least 1, got 0"),
         ([0], {"prefetch": -1}, ValueError, "SaintLoader: prefetch must be at least 0, got -1"),
         ([0], {"seed": 0.5}, TypeError, "SaintLoader: seed must be an integer, got 0.5"),

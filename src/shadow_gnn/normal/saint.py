@@ -16,12 +16,12 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from shadow_gnn.batch import Batch, EdgeArray, check_collate
+from shadow_gnn.batch import Batch, EdgeArray, check_collate, edge_arrays
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.extract.rows import array_rows, feature_rows
 from shadow_gnn.graph import Graph
 from shadow_gnn.loader import derive_seed
-from shadow_gnn.normal.saint_samplers import Drawer, Ints, Sampler, Subgraph
+from shadow_gnn.normal.saint_samplers import Drawer, Sampler, Subgraph
 from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
 from shadow_gnn.prefetch import Prefetch
 
@@ -135,19 +135,8 @@ class SaintLoader:
             degree=torch.from_numpy(self._degree[subgraph.node_id]),
             edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),
             target_weight=torch.from_numpy(statistics.target_weight(targets)),
-            **self._edge_arrays(subgraph.edge_pos),
+            **edge_arrays(self.graph, subgraph.edge_pos, self.edges),
         )
-
-    def _edge_arrays(self, position: Ints) -> dict[str, Tensor | None]:
-        found: dict[str, Tensor | None] = {}
-        if "id" in self.edges:
-            own = self.graph.edge_id is None
-            found["edge_id"] = _tensor(position if own else array_rows(self.graph, "edge_id", position))
-        if "weight" in self.edges:
-            found["edge_weight"] = _tensor(array_rows(self.graph, "edge_weight", position))
-        if "attr" in self.edges:
-            found["edge_attr"] = _tensor(array_rows(self.graph, "edge_attr", position))
-        return found
 
     @cached_property
     def _degree(self) -> NDArray[np.float32]:

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
-from shadow_gnn.extract.base import check_int, check_targets, resolve_threads
+from shadow_gnn.extract.base import check_int, resolve_threads
 from shadow_gnn.graph import Graph
+from shadow_gnn.normal.closure import single_targets
 
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
@@ -118,11 +119,8 @@ class Drawer:
 
     def __init__(self, graph: Graph, targets: ArrayLike, sampler: Sampler) -> None:
         """Check the targets [T] and build the sampler's tables, at most in one pass over the edges."""
-        ids = check_targets(graph, targets, "GraphSAINT")
-        if ids.shape[1] != 1 or len(ids) == 0:
-            raise ValueError(f"GraphSAINT: targets must be [T] nodes, at least one, got shape {np.shape(targets)}")
         self.graph = graph
-        self.targets: Ints = ids[:, 0].copy()
+        self.targets: Ints = single_targets(graph, targets, "GraphSAINT")
         self.sampler = sampler
         with self._naming_folder():
             view = _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)

@@ -18,8 +18,6 @@ from shadow_gnn.normal.saint_samplers import ADVICE, Counts, Drawer, Ints
 _BLOCK = 64
 _MOST_SUBGRAPHS = 2**31 - _BLOCK
 _RAREST = 1000
-_LARGEST_SCALE = 1e4
-_UNSEEN_COUNT = 0.1
 
 Floats = NDArray[np.float32]
 
@@ -45,27 +43,23 @@ class SaintStatistics:
         """Return 1 / alpha of edges: of the subgraphs with the receiver, alpha is the share that has the edge too.
 
         receiver: node ids. With it the aggregate at a node is unbiased, given that the node is drawn (the paper's
-        equation 2). An edge whose receiver was never counted gets 0.1, and none gets more than 10,000, as in the
-        authors' code. [E]
+        section 3.2). An edge that was never counted is taken to be counted once, with the subgraph that it is met in:
+        the authors' code gives it 10,000, which drowns all others where edges are drawn rarely. [E]
         """
-        seen = self.edge_count[edge_pos].astype(np.float64)
-        drawn = self.node_count[receiver].astype(np.float64)
-        scale = np.full(len(edge_pos), _LARGEST_SCALE)
-        np.divide(drawn, seen, out=scale, where=seen > 0)
-        scale[drawn == 0] = _UNSEEN_COUNT
-        return np.minimum(scale, _LARGEST_SCALE).astype(np.float32)
+        seen, drawn = self.edge_count[edge_pos], self.node_count[receiver]
+        return np.where(seen > 0, drawn / np.maximum(seen, 1), drawn + 1.0).astype(np.float32)
 
     def target_weight(self, targets: Ints) -> Floats:
         """Return the factors with which the mean loss of a subgraph's targets estimates that of all targets.
 
         1 / lambda is the number of subgraphs over that of those with the target. The sum of loss / lambda over the B
         targets of a subgraph, divided by the number of all targets, is unbiased (the paper's section 3.2); a mean over
-        B divides by B, so the factor is B / (lambda * all targets). A target never counted stands for 0.1 subgraphs, as
-        in the authors' code. [B]
+        B divides by B, so the factor is B / (lambda * all targets). A target that was never counted is taken to be
+        counted once, with the subgraph that it is met in. [B]
         """
-        count = np.maximum(self.node_count[targets].astype(np.float64), _UNSEEN_COUNT)
-        weight = len(targets) * self.num_subgraphs / (count * self.num_targets)
-        return weight.astype(np.float32)
+        count = self.node_count[targets]
+        inverse = np.where(count > 0, self.num_subgraphs / np.maximum(count, 1), self.num_subgraphs + 1.0)
+        return (len(targets) / self.num_targets * inverse).astype(np.float32)
 
 
 def saint_statistics(
