@@ -180,7 +180,7 @@ def _columns(x: Features | NDArray[Any] | csr_array[Any], start: int, stop: int)
         if x.scale is not None:
             part = part * x.scale[start:stop]
     else:
-        part = x[:, start:stop]
-        part = part if isinstance(part, np.ndarray) else part.toarray()
+        chosen = x[:, start:stop]
+        part = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
     # Torch wants memory that may be written to, which a graph folder's is not.
     return torch.from_numpy(np.require(part, np.float32, ["C", "W"]))

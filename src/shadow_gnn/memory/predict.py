@@ -190,13 +190,14 @@ def predict_label_propagation(graph: GraphCounts, num_kept: int = 1) -> Predicti
 def layer_floats(network: Network, in_dim: int) -> int:
     """Return how many float32 of each row a layer keeps for the backward pass, without what it keeps of edges.
 
-    In terms of the layer's input (after dropout) and of what goes into its norms; the sum along the edges is kept where
-    it comes before the linear map, which it does where that is not wider than what follows.
+    In terms of the layer's input (after dropout) and of what goes into its norms. Where the input is not wider than
+    what follows, the sum along the edges comes before the linear map and is kept for it: beside the input, or (GCN) in
+    its place.
     """
     width = network.hidden_dim
     summed = in_dim if in_dim <= width else 0
     return {
-        "gcn": in_dim + summed + width,
+        "gcn": in_dim + width,
         "sage": in_dim + summed + 2 * width,
         "gatconv": in_dim + 2 * width,
         "gin": in_dim + summed + 2 * width,
