@@ -56,7 +56,8 @@ def test_full_batch_of_one_gcn_layer_by_hand():
     parts = predict_full(SMALL, Network("gcn", num_layers=1, hidden_dim=16)).parts
     # The input's sum along the edges (8 is not wider than 16), and what goes into the norm.
     assert parts["activations"] == 100 * (8 + 16) * 4
-    assert parts["features"] == 100 * 8 * 4
+    assert parts["features"] == 2 * 100 * 8 * 4
+    assert parts["logits"] == 4 * 100 * 3 * 4
     assert parts["gradients"] == 3 * 100 * 16 * 4
     # Map, bias, norm and head; weights, gradient, two averages, best.
     assert parts["weights"] == 5 * 4 * ((8 + 1) * 16 + 2 * 16 + (16 + 1) * 3)
