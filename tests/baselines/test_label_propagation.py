@@ -36,7 +36,6 @@ def test_scores_are_the_limit(kind):
 
 def test_equals_pyg_after_many_steps():
     from torch_geometric.nn import LabelPropagation
-    from torch_geometric.utils import to_torch_csr_tensor
 
     graph = communities()
     problem = make_problem(graph)
@@ -44,7 +43,7 @@ def test_equals_pyg_after_many_steps():
     edges = torch.from_numpy(np.stack((graph.indices, row)).astype(np.int64))
     theirs = LabelPropagation(num_layers=300, alpha=0.9)(
         torch.from_numpy(graph.y),
-        to_torch_csr_tensor(edges, size=(graph.num_nodes, graph.num_nodes)),
+        edges,
         mask=torch.from_numpy(graph.splits["train"]),
         post_step=lambda y: y,
     )

@@ -25,6 +25,7 @@ def test_names_begin_with_the_features_themselves():
         operator_names((1, -1, 0))
 
 
+@pytest.mark.filterwarnings("ignore:Sparse ")  # Raised inside torch, by PyG.
 def test_adjacency_powers_equal_pygs_transform():
     from torch_geometric.data import Data
     from torch_geometric.transforms import SIGN

@@ -1,5 +1,7 @@
 """Predicted memory: the paper's figures, and counts by hand."""
 
+import itertools
+
 import pytest
 
 from shadow_gnn.memory.predict import (
@@ -52,9 +54,10 @@ def test_sign_needs_three_powers(powers):
 
 def test_full_batch_of_one_gcn_layer_by_hand():
     parts = predict_full(SMALL, Network("gcn", num_layers=1, hidden_dim=16)).parts
-    # Input, its sum along the edges (8 is not wider than 16), and what goes into the norm.
-    assert parts["activations"] == 100 * (8 + 8 + 16) * 4
-    assert parts["features"] == 100 * 8 * 4
+    # The input's sum along the edges (8 is not wider than 16), and what goes into the norm.
+    assert parts["activations"] == 100 * (8 + 16) * 4
+    assert parts["features"] == 2 * 100 * 8 * 4
+    assert parts["logits"] == 4 * 100 * 3 * 4
     assert parts["gradients"] == 3 * 100 * 16 * 4
     # Map, bias, norm and head; weights, gradient, two averages, best.
     assert parts["weights"] == 5 * 4 * ((8 + 1) * 16 + 2 * 16 + (16 + 1) * 3)
@@ -62,8 +65,8 @@ def test_full_batch_of_one_gcn_layer_by_hand():
 
 
 def test_wide_inputs_are_mapped_before_the_sum():
-    assert layer_floats(Network("gcn", hidden_dim=16), 1000) == 1000 + 16
-    assert layer_floats(Network("gcn", hidden_dim=16), 16) == 3 * 16
+    assert layer_floats(Network("sage", hidden_dim=16), 1000) == 1000 + 2 * 16
+    assert layer_floats(Network("sage", hidden_dim=16), 16) == 4 * 16
 
 
 @pytest.mark.parametrize("layer", ["gcn", "sage", "gat", "gatconv", "gin", "mlp"])
@@ -79,7 +82,7 @@ def test_weights_are_counted_as_the_layer_has_them(layer):
 
 
 def test_every_activation_kept_for_backward_is_counted():
-    """What autograd saves of a layer is what layer_floats says, for inputs that are narrower and wider."""
+    """What autograd saves of a layer is what layer_floats says, for inputs that are narrower and wider than it."""
     import torch
     from tests.communities import communities
 
@@ -87,8 +90,10 @@ def test_every_activation_kept_for_backward_is_counted():
     from shadow_gnn.recipe import ModelRecipe
 
     graph = communities()
-    for layer in ("gcn", "sage", "gatconv", "gin", "mlp"):
-        recipe = ModelRecipe(layer=layer, num_layers=1, hidden_dim=16, dropout=0.5, encoding="none", trim=False)
+    for layer, width in itertools.product(("gcn", "sage", "gat", "gatconv", "gin", "mlp"), (16, 2)):
+        recipe = ModelRecipe(
+            layer=layer, num_layers=1, hidden_dim=width, num_heads=2, dropout=0.5, encoding="none", trim=False
+        )
         model = build_model(recipe, in_dim=3, out_dim=3).train()
         saved = {}
 
@@ -101,9 +106,9 @@ def test_every_activation_kept_for_backward_is_counted():
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
             out = _one_layer(model, graph, x)
         # Means and deviations of the norms, and scores of attention, are a few numbers for each row.
-        extra = sum(saved.values()) / graph.num_nodes - layer_floats(Network(layer, hidden_dim=16), 3)
-        assert 0 <= extra <= 12, (layer, extra)
-        assert out.shape == (graph.num_nodes, 16)
+        extra = sum(saved.values()) / graph.num_nodes - layer_floats(Network(layer, hidden_dim=width), 3)
+        assert 0 <= extra <= 12, (layer, width, extra)
+        assert out.shape == (graph.num_nodes, width)
 
 
 def _one_layer(model, graph, x):

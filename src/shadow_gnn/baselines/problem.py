@@ -84,7 +84,8 @@ def make_problem(graph: Graph) -> Problem:
             "baselines: labels must be classes or yes/no labels, got values; there is no baseline for those"
         )
     names = [name for name in ("train", "valid", "test") if name != "test" or name in graph.splits]
-    targets = {name: split_targets(graph, name) for name in names}
+    # Copies: torch wants memory that may be written to, which a graph folder's is not.
+    targets = {name: np.array(split_targets(graph, name)) for name in names}
     labels = {name: _labels(graph, nodes) for name, nodes in targets.items()}
     return Problem(graph, node_task(graph), METRICS[kind][0], targets, labels)
 

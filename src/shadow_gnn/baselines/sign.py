@@ -142,7 +142,7 @@ def _epochs(
     for epoch in itertools.count():
         network.train()
         order = torch.from_numpy(permutation(len(labels), derive_seed("sign", seed, epoch)))
-        for rows in order.split(options.batch_size):
+        for rows in torch.split(order, options.batch_size):
             loss = problem.task.loss(network([x[rows] for x in inputs]), labels[rows])
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -157,5 +157,5 @@ def _epochs(
 def _evaluated(network: SignNetwork, inputs: Sequence[Tensor], options: SignOptions) -> Tensor:
     """Return the logits of all rows, in blocks. [B, C]"""
     network.eval()
-    blocks: Iterable[tuple[Tensor, ...]] = zip(*(x.split(8 * options.batch_size) for x in inputs), strict=True)
+    blocks: Iterable[tuple[Tensor, ...]] = zip(*(torch.split(x, 8 * options.batch_size) for x in inputs), strict=True)
     return torch.cat([network(block) for block in blocks])

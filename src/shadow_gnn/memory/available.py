@@ -6,6 +6,7 @@ Not for: how much it will need (predict.py).
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 
@@ -27,9 +28,7 @@ def _free_memory(root: Path) -> int | None:
     except (OSError, ValueError, IndexError):
         pass  # Not Linux: the next ways are portable.
     try:
-        import psutil
-
-        return int(psutil.virtual_memory().available)
+        return int(import_module("psutil").virtual_memory().available)
     except ImportError:
         pass
     names = getattr(os, "sysconf_names", {})

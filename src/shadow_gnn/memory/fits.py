@@ -29,7 +29,7 @@ def advice_for(prediction: Prediction) -> list[str]:
     """Return what makes a way of training need less."""
     if prediction.name == "full":
         return ['training.method = "shadow"', "a smaller model.hidden_dim", 'training.precision = "bf16"']
-    if prediction.name in ("sgc", "raw", "lp") or prediction.name.startswith("sign"):
+    if prediction.name in ("raw", "smoothed", "sgc", "lp") or prediction.name.startswith("sign"):
         return ["fewer powers", "shadow train, whose memory does not grow with the graph"]
     tries = ["a lower training.batch_size"]
     if prediction.parts.get("cached scopes", 0) * 2 > prediction.total:

@@ -120,9 +120,9 @@ def predict_batches(
         tuple(factor * rows for rows in batch.row_counts), factor * batch.num_nodes, factor * batch.num_edges
     )
     evaluation = {
-        "features": batches * larger.num_nodes * graph.in_dim * FLOAT,
+        "features": (batches * larger.num_nodes + larger.row_counts[0]) * graph.in_dim * FLOAT,
         "adjacency": _edge_bytes(network, larger, backward=False) + BATCHES_AHEAD * _structure(larger),
-        "activations": _widest(graph, network, larger),
+        "activations": _widest(graph, network, larger) + _attention(network, larger),
         "weights": training["weights"],
     }
     worst = max(training, evaluation, key=lambda parts: sum(parts.values()))
@@ -190,13 +190,14 @@ def predict_label_propagation(graph: GraphCounts, num_kept: int = 1) -> Predicti
 def layer_floats(network: Network, in_dim: int) -> int:
     """Return how many float32 of each row a layer keeps for the backward pass, without what it keeps of edges.
 
-    In terms of the layer's input (after dropout) and of what goes into its norms; the sum along the edges is kept where
-    it comes before the linear map, which it does where that is not wider than what follows.
+    In terms of the layer's input (after dropout) and of what goes into its norms. Where the input is not wider than
+    what follows, the sum along the edges comes before the linear map and is kept for it: beside the input, or (GCN) in
+    its place.
     """
     width = network.hidden_dim
     summed = in_dim if in_dim <= width else 0
     return {
-        "gcn": in_dim + summed + width,
+        "gcn": in_dim + width,
         "sage": in_dim + summed + 2 * width,
         "gatconv": in_dim + 2 * width,
         "gin": in_dim + summed + 2 * width,
@@ -232,11 +233,13 @@ def _step(graph: GraphCounts, network: Network, batch: BatchCounts, *, batches: 
     weights = sum(layer_weights(network, dim) for dim in dims) + (network.hidden_dim + 1) * graph.out_dim
     attention = network.num_layers * _attention(network, batch)
     number = FLOAT // 2 if network.half else FLOAT
-    # The input of the first layer is kept beside the batch's own: shifted, scaled, encoded or dropped from.
+    # Beside the batch's own features there is what the first layer is given: shifted, scaled, encoded.
     return {
-        "features": batches * batch.num_nodes * graph.in_dim * FLOAT,
+        "features": (batches * batch.num_nodes + batch.row_counts[0]) * graph.in_dim * FLOAT,
         "adjacency": _edge_bytes(network, batch, backward=True) + (batches - 1) * _structure(batch),
         "activations": kept * number // FLOAT + attention,
+        # What the loss makes of the logits: normalised, their logarithms, and the gradient.
+        "logits": 4 * batch.row_counts[-1] * graph.out_dim * FLOAT,
         "gradients": 3 * max(batch.row_counts[:-1]) * network.hidden_dim * FLOAT,
         # The weights, their gradient, two averages of the optimiser, and those of the best epoch.
         "weights": 5 * weights * FLOAT,
@@ -248,10 +251,9 @@ def _in_dims(graph: GraphCounts, network: Network) -> list[int]:
 
 
 def _widest(graph: GraphCounts, network: Network, batch: BatchCounts) -> int:
-    """Return the bytes of the largest layer's input and output, all that is alive without a backward pass."""
-    dims = _in_dims(graph, network)
-    rows = zip(batch.row_counts, dims, strict=False)
-    return max(count * (dim + 2 * network.hidden_dim) * FLOAT for count, dim in rows)
+    """Return the bytes of what the largest layer makes, all that is alive without a backward pass."""
+    rows = zip(batch.row_counts, _in_dims(graph, network), strict=False)
+    return max(count * (layer_floats(network, dim) + network.hidden_dim) * FLOAT for count, dim in rows)
 
 
 def _structure(batch: BatchCounts) -> int:
