@@ -75,7 +75,7 @@ def test_each_scope_is_as_if_its_target_had_no_label(graph, kind, order):
     for scope, target in enumerate(targets):
         y = dense_labels(graph, np.setdiff1d(TRAIN, target))
         rows = np.flatnonzero(batch.subgraph.numpy() == scope)
-        expected = np.concatenate((y, smoothing @ y, smoothing @ smoothing @ y), axis=1)[batch.node_id[rows]]
+        expected = np.concatenate((y, smoothing @ y, smoothing @ smoothing @ y), axis=1)[batch.node_id.numpy()[rows]]
         np.testing.assert_allclose(found[rows], expected, atol=1e-6)
 
 

@@ -111,7 +111,7 @@ class KnownLabels:
         assert self.operator is not None
         targets, place = np.unique(batch.targets[:, 0].numpy(), return_inverse=True)
         vectors = self.vectors[targets].toarray()
-        known = vectors.any(axis=1)
+        known = vectors.sum(axis=1) > 0
         if not known.any():
             return
         nodes, node_place = np.unique(node_id, return_inverse=True)
