@@ -58,7 +58,8 @@ class Answer:
     def predictions(self, scores: NDArray[np.float32]) -> NDArray[Any]:
         """Turn probabilities [B, C], or values [B, 1], into classes [B], labels [B, C] or values [B]."""
         if self.target == "classes":
-            return scores.argmax(axis=1)
+            classes: NDArray[np.int64] = scores.argmax(axis=1)
+            return classes
         return (scores > 0.5).astype(np.uint8) if self.target == "multilabel" else scores[:, 0]
 
 

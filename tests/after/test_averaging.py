@@ -90,7 +90,8 @@ def test_other_targets_are_averaged_too(kind):
     members = [member("a", low, answer=answer, graph=graph), member("b", high, answer=answer, graph=graph)]
     found = join(members, graph, NODES, by_validation=True)
     assert found.whole.test == pytest.approx(1.0 if kind == "multilabel" else 0.0)
-    assert [row.weight for row in found.models] == [0.5, 0.5]
+    if kind == "values":
+        assert [row.weight for row in found.models] == [0.5, 0.5]
 
 
 OTHER = communities(seed=9)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from shadow_gnn.inputs import labels as labels_module
 from shadow_gnn.inputs.labels import KnownLabels, RoundedSmoothing
 from tests.communities import communities, with_labels
 from tests.inputs.dense import dense_labels, dense_smoothing
+from tests.inputs.joined import joined_batch
 
 GRAPH = communities(num_nodes=40)
 TRAIN = GRAPH.splits["train"]
@@ -75,7 +75,7 @@ def test_each_scope_is_as_if_its_target_had_no_label(graph, kind, order):
     for scope, target in enumerate(targets):
         y = dense_labels(graph, np.setdiff1d(TRAIN, target))
         rows = np.flatnonzero(batch.subgraph.numpy() == scope)
-        expected = np.concatenate((y, smoothing @ y, smoothing @ smoothing @ y), axis=1)[batch.node_id[rows]]
+        expected = np.concatenate((y, smoothing @ y, smoothing @ smoothing @ y), axis=1)[batch.node_id.numpy()[rows]]
         np.testing.assert_allclose(found[rows], expected, atol=1e-6)
 
 
@@ -125,19 +125,6 @@ def test_the_same_target_may_come_twice():
     first, last = (np.flatnonzero(batch.subgraph == scope) for scope in (0, 2))
     assert np.array_equal(found[first], found[last])
     assert not found[batch.target_node[:, 0], :3].any()
-
-
-def joined_batch(graph: Graph, targets) -> Batch:
-    """All nodes as one graph in which several targets live together."""
-    order = np.concatenate((targets, np.setdiff1d(np.arange(graph.num_nodes), targets)))
-    batch = batch_of(graph, FullExtractor(0), targets)
-    node_id = torch.from_numpy(order)
-    return replace(
-        batch,
-        node_id=node_id,
-        subgraph=torch.zeros(len(order), dtype=torch.int64),
-        target_node=torch.arange(len(targets))[:, None],
-    )
 
 
 @EVERY_GRAPH

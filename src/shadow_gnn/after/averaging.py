@@ -98,7 +98,8 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
         ]
         return Judged(name, weight, *found)
 
-    models = [judged(member.name, *rest) for member, *rest in zip(members, weights, scores, strict=True)]
+    parts = zip(members, weights, scores, strict=True)
+    models = [judged(member.name, weight, part) for member, weight, part in parts]
     return Average(answer, whole, tuple(models), judged("average", 1.0, whole))
 
 
@@ -106,20 +107,19 @@ def check_members(members: Sequence[Member]) -> None:
     """Raise, naming the two that differ, unless all are of the same graph, classes and targets."""
     if len(members) < 2:
         raise ValueError(f"ensemble: must join at least two runs or tables, got {len(members)}")
-    known = next((member for member in members if member.fingerprint is not None), None)
-    listed = next((member for member in members if member.node_id is not None), None)
-    placed = next((member for member in members if member.graph is not None), None)
     for member in members[1:]:
         _check_answers(members[0], member)
-    for member in members:
-        if known is not None and member.fingerprint not in (None, known.fingerprint):
-            raise ValueError(f"ensemble: {member.name} must be of the graph of {known.name}, its edges differ")
-        if listed is not None and member.node_id is not None and not np.array_equal(member.node_id, listed.node_id):
-            raise ValueError(
-                f"ensemble: {member.name} must have the targets of {listed.name} in their order, it has not"
-            )
-        if placed is not None and member.graph is not None:
-            _check_labels(placed, placed.graph, member, member.graph)
+    first, *others = [member for member in members if member.fingerprint is not None] or members[:1]
+    for member in others:
+        if member.fingerprint != first.fingerprint:
+            raise ValueError(f"ensemble: {member.name} must be of the graph of {first.name}, its edges differ")
+    tables = [(member.name, member.node_id) for member in members if member.node_id is not None]
+    for name, node_id in tables[1:]:
+        if not np.array_equal(node_id, tables[0][1]):
+            raise ValueError(f"ensemble: {name} must have the targets of {tables[0][0]} in their order, it has not")
+    graphs = [(member.name, member.graph) for member in members if member.graph is not None]
+    for name, graph in graphs[1:]:
+        _check_labels(*graphs[0], name, graph)
 
 
 def average(scores: Sequence[Floats], weights: Sequence[float]) -> Floats:
@@ -173,16 +173,17 @@ def _check_answers(first: Member, other: Member) -> None:
         raise ValueError(f"ensemble: {other.name} must predict the classes of {first.name}, their names differ")
 
 
-def _check_labels(first: Member, graph: Graph | None, other: Member, theirs: Graph) -> None:
+def _check_labels(first: str, graph: Graph, other: str, theirs: Graph) -> None:
     """Raise if labels or splits differ: what is test for one model may be training for another."""
-    if graph is theirs or graph is None:
+    if graph is theirs:
         return
-    same_labels = (graph.y is None) == (theirs.y is None)
+    same = (graph.y is None) == (theirs.y is None)
     if graph.y is not None and theirs.y is not None:
-        same_labels = np.array_equal(graph.y, theirs.y, equal_nan=graph.y.dtype.kind == "f")
-    if not same_labels:
-        raise ValueError(f"ensemble: {other.name} must be of a graph with the labels of {first.name}'s, they differ")
+        same = np.array_equal(graph.y, theirs.y, equal_nan=graph.y.dtype.kind == "f")
+    if not same:
+        raise ValueError(f"ensemble: {other} must be of a graph with the labels of {first}'s, they differ")
+    none = np.zeros(0, np.int64)
     for name in ("train", "valid", "test"):
-        mine, given = graph.splits.get(name), theirs.splits.get(name)
-        if (mine is None) != (given is None) or (mine is not None and set(mine.tolist()) != set(given.tolist())):
-            raise ValueError(f"ensemble: {other.name} must be of a graph with the split {name!r} of {first.name}'s")
+        mine, given = (np.sort(each.splits.get(name, none)) for each in (graph, theirs))
+        if not np.array_equal(mine, given):
+            raise ValueError(f"ensemble: {other} must be of a graph with the split {name!r} of {first}'s")

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.sparse import check_sparse_tensor_invariants
 
 from shadow_gnn.after.saved import labels_of
 from shadow_gnn.files import Progress, silent
@@ -181,7 +182,8 @@ class _Steps:
         if settings.num_layers == 0:
             return self.probability
         step = _pyg(settings, SmoothSettings())
-        found: Tensor = step.correct(self.probability, self.labels, self.train, self.adjacency)
+        with _unchecked():
+            found: Tensor = step.correct(self.probability, self.labels, self.train, self.adjacency)
         # Autoscale divides by the spread error, 0 by 0 where no training node has any.
         return torch.where(found.isnan(), self.probability, found)
 
@@ -189,8 +191,15 @@ class _Steps:
         """Put the true labels in at training nodes and spread all over the graph."""
         if settings.num_layers == 0:
             return corrected
-        found: Tensor = _pyg(CorrectSettings(), settings).smooth(corrected, self.labels, self.train, self.adjacency)
+        step = _pyg(CorrectSettings(), settings)
+        with _unchecked():
+            found: Tensor = step.smooth(corrected, self.labels, self.train, self.adjacency)
         return found
+
+
+def _unchecked() -> Any:
+    """Return a context in which torch takes the edges as valid, which a Graph's are, and does not warn of it."""
+    return check_sparse_tensor_invariants(False)  # type: ignore[no-untyped-call]
 
 
 def _pyg(correct: CorrectSettings, smooth: SmoothSettings) -> Any:
@@ -206,10 +215,11 @@ def _adjacency(graph: Graph) -> Tensor:
     import warnings
 
     weight = np.ones(graph.num_edges, np.float32) if graph.edge_weight is None else graph.edge_weight
-    arrays = [torch.from_numpy(np.array(part)) for part in (graph.indptr, graph.indices.astype(np.int64), weight)]
+    indptr, indices = (torch.from_numpy(np.array(part, np.int64)) for part in (graph.indptr, graph.indices))
+    value, size = torch.from_numpy(np.array(weight)), (graph.num_nodes, graph.num_nodes)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)
-        return torch.sparse_csr_tensor(*arrays, (graph.num_nodes, graph.num_nodes), check_invariants=False)
+        return torch.sparse_csr_tensor(indptr, indices, value, size, check_invariants=False)
 
 
 def _as_probabilities(scores: Tensor, fallback: Tensor) -> Tensor:

@@ -39,8 +39,8 @@ def correct_command(
 
     The model predicts all nodes; its errors on training nodes are spread along the edges and taken off (correct), then
     predictions and training labels are spread together (smooth). What is not given on the line is chosen on validation
-    from a small grid, in which leaving things as they are comes first. Labels of validation and test nodes never enter.
-    The run itself stays as it is. For classes alone.
+    from a small grid, in which leaving things as they are comes first; labels of validation and test nodes are never
+    spread. The run itself stays as it is. For classes alone.
 
     \b
     Examples:

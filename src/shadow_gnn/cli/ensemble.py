@@ -31,7 +31,7 @@ class Weights(StrEnum):
 
 
 def ensemble_command(
-    members: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, or tables of shadow predict.")],
+    members: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or tables of shadow predict.")],
     out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
     weights: Annotated[
         Weights, typer.Option(help="The same weight for all, or weights chosen on validation.")

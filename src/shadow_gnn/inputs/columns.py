@@ -59,7 +59,7 @@ class Inputs:
         x = np.empty((batch.num_nodes, self.num_columns), np.float32)
         self._fill_features(x, batch.node_id.numpy())
         if self.labels is not None:
-            x[:, self.num_features :] = self.labels.of_batch(batch)
+            self.labels.of_batch(batch, x[:, self.num_features :])
         return replace(batch, x=torch.from_numpy(x))
 
     def rows(self, node_id: Ints) -> Floats:
@@ -70,7 +70,7 @@ class Inputs:
         x = np.empty((len(node_id), self.num_columns), np.float32)
         self._fill_features(x, node_id)
         if self.labels is not None:
-            x[:, self.num_features :] = self.labels.rows(node_id)
+            self.labels.rows(node_id, x[:, self.num_features :])
         return x
 
     def showing(self, nodes: Ints) -> Inputs:

@@ -74,44 +74,50 @@ class KnownLabels:
         sums = () if self.operator is None else self.operator.powers(vectors)
         return replace(self, nodes=self.nodes[shown[self.nodes]], vectors=vectors, sums=sums)
 
-    def rows(self, node_id: Ints) -> Floats:
-        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns]."""
-        return self._columns(self._own(node_id), [part[node_id] for part in self.sums])
+    def rows(self, node_id: Ints, out: Floats | None = None) -> Floats:
+        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns]; out: where to write."""
+        out = np.empty((len(node_id), self.num_columns), np.float32) if out is None else out
+        self._fill(out, node_id, [part[node_id] for part in self.sums])
+        return out
 
-    def of_batch(self, batch: Batch) -> Floats:
+    def of_batch(self, batch: Batch, out: Floats | None = None) -> Floats:
         """Return the columns of a batch's nodes as if the labels of their targets were not known, [N, num_columns].
 
         In scopes that no edge joins, each hides its own target alone; targets that share one graph are hidden in all
-        of it.
+        of it. out: where to write.
         """
         if batch.targets.shape[1] != 1:
             raise ValueError("inputs: targets must be single nodes for a model that reads labels, got pairs")
         node_id = batch.node_id.numpy()
-        own = self._own(node_id)
-        own[batch.target_node[:, 0].numpy()] = 0
+        out = np.empty((len(node_id), self.num_columns), np.float32) if out is None else out
         sums = [part[node_id] for part in self.sums]
         if sums:
             self._take_out(batch, node_id, sums)
-        return self._columns(own, sums)
+        self._fill(out, node_id, sums)
+        if self.own:
+            out[batch.target_node[:, 0].numpy(), : self.vectors.shape[1]] = 0
+        return out
 
-    def _own(self, node_id: Ints) -> Ints:
-        if not self.own:
-            return np.zeros((len(node_id), 0), np.int64)
-        return np.asarray(self.vectors[node_id].toarray())
-
-    def _columns(self, own: Ints, sums: list[Ints]) -> Floats:
-        parts = [own.astype(np.float32)]
+    def _fill(self, out: Floats, node_id: Ints, sums: list[Ints]) -> None:
+        """Write the labels themselves, if they are columns, and the sums as floats."""
+        width, start = self.vectors.shape[1], 0
+        if self.own:
+            chosen = self.vectors[node_id]
+            out[:, :width] = 0
+            out[np.repeat(np.arange(len(node_id)), np.diff(chosen.indptr)), chosen.indices] = 1
+            start = width
         for hop, part in enumerate(sums, start=1):
             assert self.operator is not None
-            parts.append((part * 0.5 ** (self.operator.num_bits * hop)).astype(np.float32))
-        return np.concatenate(parts, axis=1)
+            step = 0.5 ** (self.operator.num_bits * hop)
+            np.multiply(part, step, out=out[:, start : start + width], casting="same_kind", dtype=np.float64)
+            start += width
 
     def _take_out(self, batch: Batch, node_id: Ints, sums: list[Ints]) -> None:
         """Take what the targets' own labels added out of the sums of their scopes."""
         assert self.operator is not None
         targets, place = np.unique(batch.targets[:, 0].numpy(), return_inverse=True)
         vectors = self.vectors[targets].toarray()
-        known = vectors.any(axis=1)
+        known = vectors.sum(axis=1) > 0
         if not known.any():
             return
         nodes, node_place = np.unique(node_id, return_inverse=True)
