@@ -156,3 +156,16 @@ def test_a_written_recipe_reads_back_the_same(method, tmp_path):
     recipe = recipe_of(method)
     (tmp_path / "r.toml").write_text(write_recipe(recipe))
     assert read_recipe(tmp_path / "r.toml") == recipe
+
+
+def test_a_run_that_would_not_fit_is_refused_with_advice(graph, tmp_path, monkeypatch):
+    from shadow_gnn.run import training
+
+    monkeypatch.setattr(training, "_SMALL_GRAPH", 0)
+    monkeypatch.setattr(training, "available_memory", lambda: 1000)
+    for method in ("shadow", *METHODS):
+        with pytest.raises(ValueError, match=rf"memory: {method} needs about .*; try "):
+            train_recipe(recipe_of(method), tmp_path / "run", options=RunOptions(graph=graph))
+        assert not (tmp_path / "run").exists()
+    options = RunOptions(graph=graph, check_memory=False)
+    assert train_recipe(recipe_of("full"), tmp_path / "run", options=options).result is not None

@@ -24,7 +24,7 @@ from shadow_gnn.memory import (
     predict_sign,
     saint_counts,
 )
-from shadow_gnn.recipe import BranchRecipe, Recipe
+from shadow_gnn.recipe import BranchRecipe, PprRecipe, Recipe, SaintRecipe
 from shadow_gnn.setup import EVALUATION_FACTOR
 from shadow_gnn.task import node_task
 
@@ -57,14 +57,44 @@ def network_of(recipe: Recipe) -> Network:
     )
 
 
+def predict_run(recipe: Recipe, graph: Graph) -> Prediction:
+    """Predict the recipe's own way of training."""
+    if not recipe.is_normal:
+        return predict_shadow(recipe, graph)
+    counts, network = graph_counts(graph), network_of(recipe)
+    if recipe.training.method == "full":
+        return predict_full(counts, network, num_targets=len(graph.splits.get("train", ())) or None)
+    return _predict_sampled(recipe, counts, network)
+
+
+def _predict_sampled(recipe: Recipe, counts: GraphCounts, network: Network) -> Prediction:
+    """Predict training on subgraphs or drawn neighbours, of the recipe's sizes where it is of that method."""
+    if recipe.training.method == "saint":
+        size = _saint_nodes(recipe.saint)
+        return predict_batches("saint", counts, network, saint_counts(counts, network.num_layers, size))
+    fanout, size = max(recipe.neighbour.fanouts), recipe.training.batch_size
+    return predict_batches("neighbour", counts, network, neighbour_counts(counts, network.num_layers, size, fanout))
+
+
+def _saint_nodes(recipe: SaintRecipe) -> int:
+    """Return the most nodes that a subgraph can have."""
+    if recipe.sampler == "edge":
+        return 2 * recipe.num_edges
+    return recipe.num_walks * (1 + recipe.walk_length) if recipe.sampler == "rw" else recipe.num_nodes
+
+
 def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
-    """Predict a shaDow run from the scopes of a few targets, all branches together."""
+    """Predict a shaDow run from the scopes of a few targets, all branches together.
+
+    A recipe of a normal GNN has no extractor; the default one stands in.
+    """
     counts, network = graph_counts(graph), network_of(recipe)
     targets = _sample(graph)
     batches: list[BatchCounts] = []
     kept = 0
     for part in recipe.parts:
-        scopes = build_extractor(part.extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
+        extractor = part.extractor or PprRecipe()
+        scopes = build_extractor(extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
         batches.append(_scaled(recipe, part, collate(graph, scopes, features=False), len(targets)))
         kept += _cached(recipe, graph, scopes)
     joined = BatchCounts(
@@ -114,7 +144,7 @@ def _scaled(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int) 
 
 def _cached(recipe: Recipe, graph: Graph, scopes: Subgraphs) -> int:
     """Return the bytes of the scopes that are kept between epochs."""
-    deterministic = all(part.extractor.kind in ("ppr", "full", "node") for part in recipe.parts)
+    deterministic = all((part.extractor or PprRecipe()).kind in ("ppr", "full", "node") for part in recipe.parts)
     if recipe.training.cache != "memory" or not deterministic:
         return 0
     names = [name for name in ("train", "valid", "test") if name in graph.splits]

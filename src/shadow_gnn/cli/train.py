@@ -36,6 +36,9 @@ def train_command(
     repeat: Annotated[
         int, typer.Option(min=1, max=1000, help="Train with this many seeds; gives mean and deviation.")
     ] = 1,
+    any_size: Annotated[
+        bool, typer.Option("--any-size", help="Train even if it seems to need more memory than there is.")
+    ] = False,
     keys: Annotated[
         bool,
         typer.Option("--keys", callback=_show_keys, is_eager=True, help="Show every key of a recipe and exit."),
@@ -65,17 +68,17 @@ def train_command(
     keep_freed_memory()
     if content.training.precision == "bf16":
         use_working_kernels()
-    _train(content, out or free_folder(recipe), repeat)
+    _train(content, out or free_folder(recipe), repeat, any_size=any_size)
 
 
-def _train(recipe: Recipe, folder: Path, repeat: int) -> None:
+def _train(recipe: Recipe, folder: Path, repeat: int, *, any_size: bool) -> None:
     from shadow_gnn.cli.live import live_run, show_result
     from shadow_gnn.run.folder import RESULT, read_json
     from shadow_gnn.run.repeats import train_repeats
     from shadow_gnn.run.training import RunOptions, train_recipe
 
     with live_run(folder) as live:
-        options = RunOptions(watcher=live)
+        options = RunOptions(watcher=live, check_memory=not any_size)
         if repeat > 1:
             train_repeats(recipe, folder, repeat, options)
         else:

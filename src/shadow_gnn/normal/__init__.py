@@ -8,19 +8,23 @@ from shadow_gnn.normal.full import FullLoader
 from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logits
 from shadow_gnn.normal.neighbour import NeighbourLoader
 from shadow_gnn.normal.saint import SaintLoader
-from shadow_gnn.normal.saint_samplers import EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
+from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
+from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
 
 __all__ = [
     "BlockOptions",
+    "Drawer",
     "EdgeSampler",
     "FrontierSampler",
     "FullLoader",
     "NeighbourLoader",
     "NodeSampler",
     "SaintLoader",
+    "SaintStatistics",
     "Sampler",
     "WalkSampler",
     "closure_batch",
     "embeddings",
     "layerwise_logits",
+    "saint_statistics",
 ]

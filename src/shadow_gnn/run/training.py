@@ -18,7 +18,9 @@ import torch
 from shadow_gnn.checkpoint import Checkpoint, restore_model, take_checkpoint
 from shadow_gnn.checkpoints import Checkpoints, Source
 from shadow_gnn.errors import TrainingError, WriteError
+from shadow_gnn.footprint import predict_run
 from shadow_gnn.graph import Graph
+from shadow_gnn.memory import available_memory, check_fits
 from shadow_gnn.metrics import METRICS, monitored
 from shadow_gnn.model_file import ModelConfig, write_model
 from shadow_gnn.predict import evaluate
@@ -40,6 +42,8 @@ from shadow_gnn.run.loggers import CsvLogger, LogPlace, MetricLogger, open_logge
 from shadow_gnn.setup import Setup, make_setup, open_recipe_graph
 from shadow_gnn.task import split_targets
 from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, fit, stops_early
+
+_SMALL_GRAPH = 100_000
 
 
 class RunWatcher(Protocol):
@@ -75,6 +79,8 @@ class RunOptions:
     """Who is told of steps and epochs."""
     cache_folder: Path | None = None
     """Where scopes are kept if the recipe's cache is on disk; None for the run's own folder."""
+    check_memory: bool = True
+    """Refuse a run that would need more memory than there is."""
 
 
 def train_recipe(
@@ -99,6 +105,8 @@ def train_recipe(
         raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
     recipe = with_graph_path(recipe, graph)
+    if options.check_memory:
+        check_memory(recipe, graph)
     setup = make_setup(recipe, graph, cache_folder=options.cache_folder or folder / "cache")
     run = create_run(folder, recipe, graph, num_threads=torch.get_num_threads())
     _train(run, setup, "last", options.watcher or SilentRun())
@@ -117,9 +125,19 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
         return run
     graph = options.graph or open_recipe_graph(run.recipe.graph)
     check_graph(run, graph)
+    if options.check_memory:
+        check_memory(run.recipe, graph)
     setup = make_setup(run.recipe, graph, cache_folder=options.cache_folder or run.folder / "cache")
     _train(run, setup, source, options.watcher or SilentRun())
     return run
+
+
+def check_memory(recipe: Recipe, graph: Graph) -> None:
+    """Raise, with advice, if a run would need more memory than there is now."""
+    free = available_memory()
+    # The equations cost an extraction; a graph that is far too small to matter is not looked at.
+    if free is not None and graph.num_nodes + graph.num_edges > _SMALL_GRAPH:
+        check_fits(predict_run(recipe, graph), free)
 
 
 def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
