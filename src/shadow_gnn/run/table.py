@@ -104,12 +104,16 @@ def _repeats_line(folder: Path, name: str, recipe: Recipe, state: State) -> RunL
 
 
 def _what(recipe: Recipe) -> tuple[str, str, str]:
-    """Return layers, their number and extractors of a recipe, each once where branches are alike."""
+    """Return layers, their number and extractors of a recipe, each once where branches are alike.
+
+    A normal GNN has its method in the place of an extractor.
+    """
+    method = recipe.training.method
     models = [part.model or recipe.model for part in recipe.parts]
     columns = (
         [model.layer for model in models],
         [str(model.num_layers) for model in models],
-        [_extractor(part.extractor) for part in recipe.parts],
+        [_extractor(part.extractor) if part.extractor is not None else method for part in recipe.parts],
     )
     layer, num_layers, extractor = (" + ".join(dict.fromkeys(column)) for column in columns)
     return layer, num_layers, extractor
