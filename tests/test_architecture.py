@@ -132,7 +132,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "task",
         "train",
     },
-    "analysis": {"errors", "extract", "files", "graph", "memory"},
+    "analysis": {"errors", "extract", "files", "graph", "memory", "normal"},
     "cli": {
         "after",
         "allocator",

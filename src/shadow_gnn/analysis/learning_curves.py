@@ -16,7 +16,7 @@ from typing import Any
 from shadow_gnn.errors import SourceError
 from shadow_gnn.files import open_regular, write_file
 
-_COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
+COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 _MAX_BYTES = 1 << 26
 
 
@@ -70,7 +70,7 @@ def plot_learning_curves(curves: Mapping[str, Curve], path: str | Path, *, title
     canvas: Any = FigureCanvasAgg(figure)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for number, (name, curve) in enumerate(curves.items()):
-        _draw(above, below, name, curve, _COLOURS[number % len(_COLOURS)])
+        _draw(above, below, name, curve, COLOURS[number % len(COLOURS)])
     above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
     above.legend(frameon=False)
     below.set_ylabel("training loss")
