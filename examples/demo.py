@@ -52,6 +52,7 @@ class Row:
     """Mean number of nodes that a prediction looks at."""
     operations: float
     """Multiply-adds of a prediction by the paper's equations, mean."""
+    epoch_seconds: float
     seconds: float
     """Time of all training epochs."""
     milliseconds: float
@@ -94,6 +95,7 @@ def measure(graph: Graph, kind: str, folder: Path) -> Row:
         accuracy=run.result["test"]["accuracy"],
         num_nodes=float(np.mean(sizes)),
         operations=float(operations.mean()),
+        epoch_seconds=run.result["seconds_per_epoch"],
         seconds=run.result["seconds_per_epoch"] * run.result["num_epochs"],
         milliseconds=1000 * float(np.median(times)),
     )
@@ -125,12 +127,12 @@ def draw(graph: Graph, path: Path) -> None:
 def show(rows: list[Row]) -> None:
     """Print the table."""
     table = Table(box=None, pad_edge=False)
-    columns = ("model", "test accuracy", "nodes", "million operations", "ms per prediction", "seconds of training")
+    columns = ("model", "accuracy", "nodes seen", "million operations", "ms/prediction", "s/epoch", "s of training")
     for name in columns:
         table.add_column(name, justify="left" if name == "model" else "right")
     for row in rows:
         numbers = (f"{row.accuracy:.4f}", f"{row.num_nodes:,.0f}", f"{row.operations / 1e6:,.1f}")
-        table.add_row(row.name, *numbers, f"{row.milliseconds:.1f}", f"{row.seconds:.0f}")
+        table.add_row(row.name, *numbers, f"{row.milliseconds:.1f}", f"{row.epoch_seconds:.1f}", f"{row.seconds:.0f}")
     Console(highlight=False).print(table)
 
 
