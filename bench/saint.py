@@ -64,7 +64,7 @@ def measure(report: Report, name: str, graph: Graph, rounds: int, peer: Callable
         counts = saint_statistics(drawer)
         counting = time.perf_counter() - begin
         loader = SaintLoader(graph, targets, drawer.sampler, statistics=counts, prefetch=0, num_steps=rounds)
-        batch = cpu_seconds(lambda batches=loader.epoch(0): list(batches)) / rounds
+        batch = cpu_seconds(lambda own=loader: sum(len(batch) for batch in own.epoch(0))) / rounds
         num_edges = int(counts.edge_count.sum()) / counts.num_subgraphs
         size = f"{counts.mean_nodes:,.0f}", f"{num_edges:,.0f}"
         times = micro(seconds[kind]), micro(batch), f"{counts.num_subgraphs:,}", f"{counting:.2f}"
