@@ -19,7 +19,7 @@ from shadow_gnn.normal.saint_samplers import (
     Sampler,
     WalkSampler,
 )
-from shadow_gnn.normal.saint_statistics import saint_statistics
+from shadow_gnn.normal.saint_statistics import count_subgraphs
 
 SAMPLERS: dict[str, Sampler] = {
     "rw, 2000 walks of 2 steps": WalkSampler(2000, 2),
@@ -61,7 +61,7 @@ def measure(report: Report, name: str, graph: Graph, rounds: int, peer: Callable
     seconds = in_turns(calls, rounds)
     for kind, drawer in drawers.items():
         begin = time.perf_counter()
-        counts = saint_statistics(drawer)
+        counts = count_subgraphs(drawer)
         counting = time.perf_counter() - begin
         loader = SaintLoader(graph, targets, drawer.sampler, statistics=counts, prefetch=0, num_steps=rounds)
         batch = cpu_seconds(lambda own=loader: sum(len(batch) for batch in own.epoch(0))) / rounds
