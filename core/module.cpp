@@ -688,8 +688,9 @@ class SaintSampler {
     SignalPoll poll;
     SaintCounts counts;
     with_saint([&](const auto& csr, const auto& saint) {
-      counts = count_saint(csr, saint, seed, first, num_subgraphs, reinterpret_cast<uint32_t*>(node_count.data()),
-                           reinterpret_cast<uint32_t*>(edge_count.data()), num_threads, [&poll] { poll(); });
+      SharedCounts shared(reinterpret_cast<uint32_t*>(node_count.data()),
+                          reinterpret_cast<uint32_t*>(edge_count.data()), csr.num_nodes);
+      counts = count_saint(csr, saint, seed, first, num_subgraphs, shared, num_threads, [&poll] { poll(); });
     });
     return nb::make_tuple(give(std::move(counts.num_nodes)), give(std::move(counts.num_targets)));
   }

@@ -47,6 +47,22 @@ class NodeBits {
     return false;
   }
 
+  // Write the position in the graph's indices of each entry of a row that is in the set; return their number. Whether
+  // it is one is close to a coin toss, so there is no branch on it: every position is written, and stays only if it is.
+  template <class Id>
+  size_t pick(const Row<Id>& row, const int64_t num_nodes, int64_t* const positions) const {
+    const uint64_t* const words = words_.data();
+    const int64_t size = row.size();
+    size_t kept = 0;
+    for (int64_t entry = 0; entry < size; ++entry) {
+      const auto id = static_cast<uint64_t>(row.begin[entry]);
+      if (id >= static_cast<uint64_t>(num_nodes)) throw_bad_id(row.begin[entry], num_nodes);
+      positions[kept] = row.position + entry;
+      kept += (words[id >> 6] >> (id & 63)) & 1;
+    }
+    return kept;
+  }
+
   template <class Id>
   void list(std::vector<Id>& nodes) const {
     nodes.clear();
@@ -192,12 +208,25 @@ struct SaintDesk {
       label[static_cast<size_t>(rows.nodes[number])] = static_cast<int32_t>(number);
     }
     rows.indptr.assign(1, 0);
-    for (const Id node : rows.nodes) induce_row(csr, csr.row(node));
+    for (size_t number = 0; number < rows.nodes.size(); ++number) {
+      fetch_ahead(csr, number);
+      induce_row(csr, csr.row(rows.nodes[number]));
+    }
   }
 
  private:
-  // Whether a neighbour is a member is close to a coin toss for the branch predictor, so there is no branch on it: each
-  // position is written, and stays only if it is one. Labels are read of members alone.
+  // Ask for the lists that come soon: they lie far apart, and waiting for each would take longer than reading them.
+  void fetch_ahead(const Csr<Id>& csr, size_t number) const {
+    constexpr size_t kDegree = 16, kList = 8, kLine = 64 / sizeof(Id);
+    if (number + kDegree < rows.nodes.size()) csr.prefetch_degree(rows.nodes[number + kDegree]);
+    if (number + kList >= rows.nodes.size()) return;
+    const int64_t first = csr.indptr[rows.nodes[number + kList]];
+    if (first < 0 || first >= csr.num_edges) return;
+    prefetch(csr.indices + first);
+    prefetch(csr.indices + std::min(first + static_cast<int64_t>(kLine), csr.num_edges - 1));
+  }
+
+  // Labels are read of members alone.
   void induce_row(const Csr<Id>& csr, const Row<Id>& row) {
     const auto first = static_cast<size_t>(rows.indptr.back()), size = static_cast<size_t>(row.size());
     if (first + size > rows.edge_pos.size()) {
@@ -205,17 +234,13 @@ struct SaintDesk {
       rows.indices.resize(rows.edge_pos.size());
     }
     int64_t* const position = rows.edge_pos.data() + first;
-    size_t kept = 0;
-    for (size_t entry = 0; entry < size; ++entry) {
-      position[kept] = static_cast<int64_t>(entry);
-      kept += members.has(csr.checked(row.begin[entry]));
-    }
+    const size_t kept = members.pick(row, csr.num_nodes, position);
+    int32_t* const sender_label = rows.indices.data() + first;
     for (size_t edge = 0; edge < kept; ++edge) {
-      const Id sender = row.begin[position[edge]];
+      const Id sender = csr.indices[position[edge]];
       // A file may change between the two reads: then the label would be one that was never set.
       if (!csr.has(sender) || !members.has(sender)) throw_bad_id(sender, csr.num_nodes);
-      rows.indices[first + edge] = label[static_cast<size_t>(sender)];
-      position[edge] += row.position;
+      sender_label[edge] = label[static_cast<size_t>(sender)];
     }
     rows.indptr.push_back(static_cast<int64_t>(first + kept));
   }
@@ -409,43 +434,47 @@ int64_t measure_hops(const Saint<Id>& saint, const InducedRows<Id>& rows, std::v
   return queue.empty() ? -1 : hop[static_cast<size_t>(queue.back())];
 }
 
-// Copy the edges to rows in the order of place; in each row senders ascend again. Edges are dealt to their senders, and
-// from those, in the new order, back to their rows: O(edges), without a sort.
+// Copy one row to its new place. Its senders ascend by id, and are to ascend by (hop, id): they are dealt out by hop.
+// next has a 0 for each hop, before and after.
 template <class Id>
-void move_edges(const InducedRows<Id>& rows, const std::vector<int64_t>& place, SaintSubgraph& out) {
+void move_row(const InducedRows<Id>& rows, size_t node, const std::vector<int64_t>& hop,
+              const std::vector<int64_t>& place, std::vector<int64_t>& next, SaintSubgraph& out) {
+  const auto first = static_cast<size_t>(rows.indptr[node]), last = static_cast<size_t>(rows.indptr[node + 1]);
+  if (first == last) return;
+  const auto hop_of = [&](size_t edge) { return hop[static_cast<size_t>(rows.indices[edge])]; };
+  int64_t nearest = hop_of(first), farthest = nearest;
+  for (size_t edge = first; edge < last; ++edge) {
+    const int64_t distance = hop_of(edge);
+    ++next[static_cast<size_t>(distance)];
+    nearest = std::min(nearest, distance);
+    farthest = std::max(farthest, distance);
+  }
+  int64_t start = out.indptr[static_cast<size_t>(place[node])];
+  for (int64_t distance = nearest; distance <= farthest; ++distance) {
+    start += std::exchange(next[static_cast<size_t>(distance)], start);
+  }
+  for (size_t edge = first; edge < last; ++edge) {
+    const auto to = static_cast<size_t>(next[static_cast<size_t>(hop_of(edge))]++);
+    out.indices[to] = place[static_cast<size_t>(rows.indices[edge])];
+    out.edge_pos[to] = rows.edge_pos[edge];
+  }
+  std::fill(next.begin() + nearest, next.begin() + farthest + 1, 0);
+}
+
+// Copy the edges to rows in the order of place; in each row senders ascend again.
+template <class Id>
+void move_edges(const InducedRows<Id>& rows, const std::vector<int64_t>& hop, const std::vector<int64_t>& place,
+                SaintSubgraph& out) {
   const auto num_nodes = static_cast<size_t>(rows.num_nodes()), num_edges = static_cast<size_t>(rows.num_edges());
-  struct Sent {
-    int64_t row, edge_pos;
-  };
-  std::vector<Sent> sent(num_edges);
-  std::vector<int64_t> next(num_nodes + 1, 0);
   out.indptr.assign(num_nodes + 1, 0);
   for (size_t node = 0; node < num_nodes; ++node) {
     out.indptr[static_cast<size_t>(place[node]) + 1] = rows.indptr[node + 1] - rows.indptr[node];
   }
   std::partial_sum(out.indptr.begin(), out.indptr.end(), out.indptr.begin());
-  for (size_t edge = 0; edge < num_edges; ++edge) {
-    ++next[static_cast<size_t>(place[static_cast<size_t>(rows.indices[edge])]) + 1];
-  }
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  const std::vector<int64_t> sender_ptr = next;
-  for (size_t node = 0; node < num_nodes; ++node) {
-    for (int64_t edge = rows.indptr[node]; edge < rows.indptr[node + 1]; ++edge) {
-      const auto sender = static_cast<size_t>(place[static_cast<size_t>(rows.indices[static_cast<size_t>(edge)])]);
-      sent[static_cast<size_t>(next[sender]++)] = {place[node], rows.edge_pos[static_cast<size_t>(edge)]};
-    }
-  }
-  next.assign(out.indptr.begin(), out.indptr.end());
   out.indices.resize(num_edges);
   out.edge_pos.resize(num_edges);
-  for (size_t sender = 0; sender < num_nodes; ++sender) {
-    for (int64_t at = sender_ptr[sender]; at < sender_ptr[sender + 1]; ++at) {
-      const Sent& one = sent[static_cast<size_t>(at)];
-      const auto edge = static_cast<size_t>(next[static_cast<size_t>(one.row)]++);
-      out.indices[edge] = static_cast<int64_t>(sender);
-      out.edge_pos[edge] = one.edge_pos;
-    }
-  }
+  std::vector<int64_t> next(out.hop_ptr.size(), 0);
+  for (size_t node = 0; node < num_nodes; ++node) move_row(rows, node, hop, place, next, out);
 }
 
 // Put what the desk has induced in hop order.
@@ -471,7 +500,7 @@ SaintSubgraph in_hop_order(const Saint<Id>& saint, const InducedRows<Id>& rows) 
     out.node_id[static_cast<size_t>(place[node])] = rows.nodes[node];
     out.hop[static_cast<size_t>(place[node])] = hop[node];
   }
-  move_edges(rows, place, out);
+  move_edges(rows, hop, place, out);
   return out;
 }
 
@@ -479,11 +508,55 @@ struct SaintCounts {
   std::vector<int64_t> num_nodes, num_targets;  // of each subgraph; both 0 where there is no target in it
 };
 
+// Counts that several threads add to. The graph is cut in stretches of nodes, each with a lock of its own: those of a
+// subgraph are in order, so that each lock is taken once and most memory is waited for outside of an atomic
+// instruction.
+class SharedCounts {
+ public:
+  SharedCounts(uint32_t* node_count, uint32_t* edge_count, int64_t num_nodes)
+      : node_count_(node_count), edge_count_(edge_count), length_(num_nodes / kNumStretches + 1) {}
+
+  // Add 1 for all that a subgraph holds; `turn` lets threads begin at different stretches.
+  template <class Id>
+  void add(const InducedRows<Id>& rows, int64_t turn) {
+    for (int64_t step = 0; step < kNumStretches; ++step) {
+      const int64_t stretch = (step + turn) % kNumStretches;
+      const size_t first = begin_of(rows.nodes, stretch), last = begin_of(rows.nodes, stretch + 1);
+      if (first == last) continue;
+      const std::lock_guard<std::mutex> lock(locks_[stretch]);
+      for (size_t node = first; node < last; ++node) increment(node_count_ + rows.nodes[node]);
+      for (int64_t edge = rows.indptr[first]; edge < rows.indptr[last]; ++edge) {
+        increment(edge_count_ + rows.edge_pos[static_cast<size_t>(edge)]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kNumStretches = 32;
+
+  template <class Id>
+  size_t begin_of(const std::vector<Id>& nodes, int64_t stretch) const {
+    const auto bound = [](Id node, int64_t most) { return static_cast<int64_t>(node) < most; };
+    return static_cast<size_t>(std::lower_bound(nodes.begin(), nodes.end(), stretch * length_, bound) - nodes.begin());
+  }
+
+  // Not one atomic step, but for lists that overlap, as only those of a damaged graph do, a count that is too low is
+  // the worst that can happen.
+  static void increment(uint32_t* count) {
+    __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+  }
+
+  uint32_t* node_count_;
+  uint32_t* edge_count_;
+  int64_t length_;
+  std::mutex locks_[kNumStretches];
+};
+
 // Draw the subgraphs first, first + 1, ... and add 1 to node_count [N] and edge_count [E] for all that each holds. One
 // without a target counts for nothing. Sums do not depend on the order, so neither on the threads.
 template <class Id, class Poll>
 SaintCounts count_saint(const Csr<Id>& csr, const Saint<Id>& saint, uint64_t seed, uint64_t first, int64_t count,
-                        uint32_t* node_count, uint32_t* edge_count, int num_threads, Poll&& poll) {
+                        SharedCounts& counts, int num_threads, Poll&& poll) {
   SaintCounts out;
   out.num_nodes.assign(static_cast<size_t>(count), 0);
   out.num_targets.assign(static_cast<size_t>(count), 0);
@@ -500,17 +573,9 @@ SaintCounts count_saint(const Csr<Id>& csr, const Saint<Id>& saint, uint64_t see
           if (useful) desk->induce(csr);
         });
         if (!useful) return;
-        const InducedRows<Id>& rows = desk->rows;
-        int64_t num_targets = 0;
-        for (const Id node : rows.nodes) {
-          num_targets += saint.is_target(node);
-          __atomic_fetch_add(node_count + node, 1u, __ATOMIC_RELAXED);
-        }
-        for (int64_t edge = 0; edge < rows.num_edges(); ++edge) {
-          __atomic_fetch_add(edge_count + rows.edge_pos[static_cast<size_t>(edge)], 1u, __ATOMIC_RELAXED);
-        }
-        out.num_nodes[static_cast<size_t>(item)] = rows.num_nodes();
-        out.num_targets[static_cast<size_t>(item)] = num_targets;
+        counts.add(desk->rows, item);
+        out.num_nodes[static_cast<size_t>(item)] = desk->rows.num_nodes();
+        for (const Id node : desk->rows.nodes) out.num_targets[static_cast<size_t>(item)] += saint.is_target(node);
       },
       poll);
   for (auto& desk : desks) {

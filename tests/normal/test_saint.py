@@ -11,7 +11,7 @@ import torch
 
 from shadow_gnn.batch import Batch
 from shadow_gnn.nn.ops import Adjacency, aggregate, normalised, scaled
-from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, saint_statistics
+from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, count_subgraphs
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task, split_targets
 from shadow_gnn.train import fit
@@ -93,11 +93,11 @@ def test_an_epoch_draws_as_many_targets_as_there_are():
 
 def test_statistics_may_be_counted_before():
     loader = SaintLoader(GRAPH, TRAIN, WalkSampler(5, 1), seed=1)
-    counted = saint_statistics(loader.drawer, coverage=2, seed=1)
+    counted = count_subgraphs(loader.drawer, coverage=2, seed=1)
     given = SaintLoader(GRAPH, TRAIN, WalkSampler(5, 1), seed=1, statistics=counted)
     assert given.statistics is counted
     assert contents(given.epoch(0)) != contents(loader.epoch(0))
-    same = SaintLoader(GRAPH, TRAIN, WalkSampler(5, 1), seed=1, statistics=saint_statistics(loader.drawer, seed=1))
+    same = SaintLoader(GRAPH, TRAIN, WalkSampler(5, 1), seed=1, statistics=count_subgraphs(loader.drawer, seed=1))
     assert contents(same.epoch(0)) == contents(loader.epoch(0))
     with pytest.raises(ValueError, match="SaintLoader: statistics must be of this graph and its targets, 120 nodes"):
         SaintLoader(GRAPH, TRAIN[1:], WalkSampler(5, 1), statistics=counted)
@@ -166,7 +166,7 @@ def test_aggregates_of_batches_are_near_those_of_the_graph():
 
 
 def replace_statistics(loader, coverage):
-    counted = saint_statistics(loader.drawer, coverage=coverage)
+    counted = count_subgraphs(loader.drawer, coverage=coverage)
     steps = {"num_steps": len(loader)}
     return SaintLoader(loader.graph, loader.targets, loader.drawer.sampler, statistics=counted, **steps)
 

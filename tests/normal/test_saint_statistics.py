@@ -10,7 +10,7 @@ import pytest
 from shadow_gnn.graph import Graph
 from shadow_gnn.loader import derive_seed
 from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
-from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
+from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 from tests.extract.graphs import random_edges, some_graphs
 from tests.extract.reference import graph_of
 
@@ -58,7 +58,7 @@ def test_target_factors_by_hand() -> None:
 def test_sums_over_the_counted_subgraphs_are_those_of_the_graph(sampler: Sampler, name: str) -> None:
     graph = GRAPHS[name]
     drawer = Drawer(graph, TARGETS, sampler)
-    statistics = saint_statistics(drawer, coverage=400, seed=3)
+    statistics = count_subgraphs(drawer, coverage=400, seed=3)
     values = np.random.default_rng(0).normal(size=graph.num_nodes)
     sums, visits, losses = np.zeros(60), np.zeros(60), []
     drawn = 0
@@ -90,7 +90,7 @@ def test_sums_over_the_counted_subgraphs_are_those_of_the_graph(sampler: Sampler
 def test_sums_over_other_subgraphs_are_near_those_of_the_graph(sampler: Sampler) -> None:
     graph = graph_of(30, random_edges(30, 60, seed=4) + [(i, i + 1) for i in range(29)])
     drawer = Drawer(graph, np.arange(0, 30, 2), sampler)
-    statistics = saint_statistics(drawer, coverage=3000)
+    statistics = count_subgraphs(drawer, coverage=3000)
     values = 1 + np.random.default_rng(1).random(30)
     sums, visits, losses = np.zeros(30), np.zeros(30), []
     for number in range(6000):
@@ -111,7 +111,7 @@ def test_sums_over_other_subgraphs_are_near_those_of_the_graph(sampler: Sampler)
 def test_targets_are_drawn_as_often_as_asked_for() -> None:
     drawer = Drawer(GRAPHS["hubs"], TARGETS, WalkSampler(6, 2))
     calls: list[tuple[str, int, int]] = []
-    statistics = saint_statistics(drawer, coverage=300, progress=lambda *call: calls.append(call))
+    statistics = count_subgraphs(drawer, coverage=300, progress=lambda *call: calls.append(call))
     per_target = statistics.node_count[TARGETS].sum() / len(TARGETS)
     assert 300 <= per_target < 300 + 64 * statistics.mean_targets / len(TARGETS)
     assert statistics.mean_targets == statistics.node_count[TARGETS].sum() / statistics.num_subgraphs
@@ -122,7 +122,7 @@ def test_targets_are_drawn_as_often_as_asked_for() -> None:
 
 def test_subgraphs_without_targets_do_not_count() -> None:
     graph = graph_of(40, [(i, i + 1) for i in range(39)])
-    statistics = saint_statistics(Drawer(graph, [20], NodeSampler(3)), coverage=50)
+    statistics = count_subgraphs(Drawer(graph, [20], NodeSampler(3)), coverage=50)
     assert statistics.num_subgraphs == statistics.node_count[20] >= 50
     assert statistics.mean_targets == 1
     np.testing.assert_array_equal(statistics.target_weight(np.array([20])), [1])
@@ -131,19 +131,19 @@ def test_subgraphs_without_targets_do_not_count() -> None:
 def test_targets_that_are_never_drawn_are_one_clear_line() -> None:
     drawer = Drawer(graph_of(4, [(0, 1)]), [3], EdgeSampler(5))
     with pytest.raises(ValueError, match="GraphSAINT: subgraphs must hold targets, 1024 of 1024 had none"):
-        saint_statistics(drawer)
+        count_subgraphs(drawer)
 
 
 def test_counts_depend_on_the_seed_and_not_on_the_threads() -> None:
     drawer = Drawer(GRAPHS["big hubs"], np.arange(100), WalkSampler(10, 2))
-    one, two, seven = (saint_statistics(drawer, seed=5, num_threads=number) for number in (1, 2, 7))
+    one, two, seven = (count_subgraphs(drawer, seed=5, num_threads=number) for number in (1, 2, 7))
     for other in (two, seven):
         assert other.node_count.tobytes() == one.node_count.tobytes()
         assert other.edge_count.tobytes() == one.edge_count.tobytes()
         assert (other.num_subgraphs, other.mean_nodes) == (one.num_subgraphs, one.mean_nodes)
-    assert saint_statistics(drawer, seed=6).node_count.tobytes() != one.node_count.tobytes()
+    assert count_subgraphs(drawer, seed=6).node_count.tobytes() != one.node_count.tobytes()
 
 
 def test_coverage_is_checked() -> None:
-    with pytest.raises(ValueError, match="saint_statistics: coverage must be at least 1, got 0"):
-        saint_statistics(Drawer(GRAPHS["path"], [0], WalkSampler(2)), coverage=0)
+    with pytest.raises(ValueError, match="count_subgraphs: coverage must be at least 1, got 0"):
+        count_subgraphs(Drawer(GRAPHS["path"], [0], WalkSampler(2)), coverage=0)

@@ -9,7 +9,7 @@ from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logi
 from shadow_gnn.normal.neighbour import NeighbourLoader
 from shadow_gnn.normal.saint import SaintLoader
 from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
-from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
+from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 
 __all__ = [
     "BlockOptions",
@@ -24,7 +24,7 @@ __all__ = [
     "Sampler",
     "WalkSampler",
     "closure_batch",
+    "count_subgraphs",
     "embeddings",
     "layerwise_logits",
-    "saint_statistics",
 ]

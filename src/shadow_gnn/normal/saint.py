@@ -22,7 +22,7 @@ from shadow_gnn.extract.rows import array_rows, feature_rows
 from shadow_gnn.graph import Graph
 from shadow_gnn.loader import derive_seed
 from shadow_gnn.normal.saint_samplers import Drawer, Sampler, Subgraph
-from shadow_gnn.normal.saint_statistics import SaintStatistics, saint_statistics
+from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 from shadow_gnn.prefetch import Prefetch
 
 
@@ -81,7 +81,7 @@ class SaintLoader:
     @cached_property
     def statistics(self) -> SaintStatistics:
         """How often nodes and edges are drawn; counted once, by (graph, targets, sampler, seed)."""
-        return saint_statistics(self.drawer, seed=self.seed) if self._given is None else self._given
+        return count_subgraphs(self.drawer, seed=self.seed) if self._given is None else self._given
 
     @property
     def batch_size(self) -> int:

@@ -62,7 +62,7 @@ class SaintStatistics:
         return (len(targets) / self.num_targets * inverse).astype(np.float32)
 
 
-def saint_statistics(
+def count_subgraphs(
     drawer: Drawer, *, coverage: int = 50, seed: int = 0, num_threads: int = 0, progress: Progress = silent
 ) -> SaintStatistics:
     """Draw subgraphs until the targets were drawn `coverage` times on average, and count what they hold.
@@ -70,7 +70,7 @@ def saint_statistics(
     Subgraphs come in blocks of 64, so the result depends on (drawer, coverage, seed) and not on the threads. Memory is
     one int32 for each node and edge.
     """
-    check_int("saint_statistics", "coverage", coverage, 1)
+    check_int("count_subgraphs", "coverage", coverage, 1)
     node_count = np.zeros(drawer.graph.num_nodes, np.int32)
     edge_count = np.zeros(drawer.graph.num_edges, np.int32)
     own_seed = derive_seed("saint statistics", seed, None)
