@@ -24,6 +24,7 @@ from shadow_gnn.memory import (
     predict_sign,
     saint_counts,
 )
+from shadow_gnn.memory.predict import BATCHES_AHEAD
 from shadow_gnn.recipe import BranchRecipe, PprRecipe, Recipe, SaintRecipe
 from shadow_gnn.setup import EVALUATION_FACTOR
 from shadow_gnn.task import node_task
@@ -88,21 +89,26 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
 
     A recipe of a normal GNN has no extractor; the default one stands in.
     """
-    counts, network = graph_counts(graph), network_of(recipe)
     targets = _sample(graph)
-    batches: list[BatchCounts] = []
+    training: list[BatchCounts] = []
+    evaluation: list[BatchCounts] = []
     kept = 0
     for part in recipe.parts:
         extractor = part.extractor or PprRecipe()
         scopes = build_extractor(extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
-        batches.append(_scaled(recipe, part, collate(graph, scopes, features=False), len(targets)))
+        batch = collate(graph, scopes, features=False)
+        training.append(_batch_counts(recipe, part, batch, _num_targets(graph, "train"), 1))
+        others = max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
+        evaluation.append(_batch_counts(recipe, part, batch, others, EVALUATION_FACTOR))
         kept += _cached(recipe, graph, scopes)
-    joined = BatchCounts(
-        tuple(sum(rows) for rows in zip(*(batch.row_counts for batch in batches), strict=True)),
-        sum(batch.num_nodes for batch in batches),
-        sum(batch.num_edges for batch in batches),
+    return predict_batches(
+        "shadow",
+        graph_counts(graph),
+        network_of(recipe),
+        _together(training),
+        evaluation=_together(evaluation),
+        cached=kept,
     )
-    return predict_batches("shadow", counts, network, joined, cached=kept, factor=EVALUATION_FACTOR)
 
 
 def predictions(recipe: Recipe, graph: Graph) -> list[Prediction]:
@@ -130,15 +136,39 @@ def _sample(graph: Graph) -> NDArray[np.int64]:
     return np.asarray(train, dtype=np.int64)[places] if len(train) else places
 
 
-def _scaled(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int) -> BatchCounts:
-    """Return the numbers of a whole batch like this one, with the rows of each layer as the model trims them."""
+def _num_targets(graph: Graph, split: str) -> int:
+    return len(graph.splits.get(split, ())) or graph.num_nodes
+
+
+def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int, factor: int) -> BatchCounts:
+    """Return the numbers of a whole batch like this sample, with the rows of each layer as the model trims them.
+
+    factor: how many times the recipe's batch it is, as far as there are so many targets.
+    """
     model = part.model or recipe.model
-    factor = min(recipe.training.batch_size, 1_000_000) / num_targets
+    batch_size = min(factor * recipe.training.batch_size, num_targets)
+    share = batch_size / len(batch)
     trims = model.trim and model.readout == "center"
-    within = (batch.num_within(model.num_layers - done) for done in range(model.num_layers + 1))
-    rows = within if trims else (batch.num_nodes for _ in range(model.num_layers + 1))
+    within = [batch.num_within(model.num_layers - done) for done in range(model.num_layers + 1)]
+    rows = within if trims else [batch.num_nodes] * len(within)
+    num_batches = -(-num_targets // batch_size)
     return BatchCounts(
-        tuple(int(factor * count) for count in rows), int(factor * batch.num_nodes), int(factor * batch.num_edges)
+        tuple(int(share * count) for count in rows),
+        int(share * batch.num_nodes),
+        int(share * batch.num_edges),
+        min(num_batches, 1 + BATCHES_AHEAD),
+    )
+
+
+def _together(batches: list[BatchCounts]) -> BatchCounts:
+    """Return the numbers of all branches' batches as those of one; branches of fewer layers end with their targets."""
+    most = max(len(batch.row_counts) for batch in batches)
+    rows = [(*batch.row_counts, *[batch.row_counts[-1]] * (most - len(batch.row_counts))) for batch in batches]
+    return BatchCounts(
+        tuple(map(sum, zip(*rows, strict=True))),
+        sum(batch.num_nodes for batch in batches),
+        sum(batch.num_edges for batch in batches),
+        batches[0].num_alive,
     )
 
 

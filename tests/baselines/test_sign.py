@@ -9,7 +9,7 @@ from shadow_gnn.baselines import sign as room
 from shadow_gnn.baselines.problem import make_problem
 from shadow_gnn.baselines.sign import SignNetwork, SignOptions, sign, sign_inputs, train_sign
 
-QUICK = SignOptions(powers=(1, 1, 0), hidden_dim=8, num_steps=5)
+QUICK = SignOptions(powers=(1, 1, 0), hidden_dim=8, num_steps=20, round_steps=4)
 
 
 def test_network_is_the_papers_equation():
@@ -66,7 +66,7 @@ def test_scores_are_of_the_best_epoch(monkeypatch):
     found = train_sign(problem, inputs, QUICK, 0)
     valid = [value for split, value in seen if split == "valid"]
     assert found.valid == max(valid)
-    assert found.settings["steps"] == 1 + int(np.argmax(valid))
+    assert found.settings["steps"] == 4 * (1 + int(np.argmax(valid)))
     assert len(valid) == 5
     assert [split for split, _ in seen].count("test") == 1
 
@@ -75,7 +75,7 @@ def test_patience_ends_training(monkeypatch):
     problem = make_problem(communities())
     monkeypatch.setattr(type(problem), "score", lambda self, split, logits: 0.5)
     stages = []
-    options = SignOptions(powers=(1, 0, 0), hidden_dim=4, patience=3)
+    options = SignOptions(powers=(1, 0, 0), hidden_dim=4, patience=30)
     train_sign(problem, sign_inputs(problem, (1, 0, 0)), options, 0, lambda *stage: stages.append(stage))
     assert len(stages) == 4
 

@@ -1,6 +1,7 @@
 """Predicted memory: the paper's figures, and counts by hand."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -140,8 +141,16 @@ def test_evaluation_counts_where_its_batches_are_larger():
     network, batch = Network("mlp", num_layers=1, hidden_dim=4), scope_counts(SMALL, 1, 100, 10)
     wide = GraphCounts(100, 600, 1000, 3)
     once = predict_batches("shadow", wide, network, batch)
-    four = predict_batches("shadow", wide, network, batch, factor=4)
+    four = predict_batches("shadow", wide, network, batch, evaluation=scope_counts(wide, 1, 400, 10))
     assert four.parts["features"] == 4 * once.parts["features"]
+    smaller = scope_counts(wide, 1, 10, 10)
+    assert predict_batches("shadow", wide, network, batch, evaluation=smaller) == once
+
+
+def test_only_batches_that_an_epoch_has_are_made_ahead():
+    network, batch = Network("sage"), scope_counts(SMALL, 3, 10, 10)
+    four, one = (predict_batches("shadow", SMALL, network, replace(batch, num_alive=count)) for count in (4, 1))
+    assert four.parts["features"] - one.parts["features"] == 3 * 100 * 8 * 4
 
 
 def test_shadow_does_not_grow_with_the_graph_and_full_batch_does():

@@ -17,7 +17,7 @@ from shadow_gnn.baselines.problem import BaselineResult, Inputs, Problem, input_
 from shadow_gnn.files import Progress, silent
 from shadow_gnn.smoothing import smoothed
 
-DECAYS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+DECAYS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Weights of the squared weights in the loss that are tried, from strong to weak."""
 MAX_HOPS = 6
 """Most hops of smoothing that are tried."""

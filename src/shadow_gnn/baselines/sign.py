@@ -42,10 +42,12 @@ class SignOptions:
     """Pull of the weights towards 0."""
     batch_size: int = 1024
     """Targets of a step."""
-    num_steps: int = 5000
-    """Most steps, rounded up to whole passes over the training targets."""
-    patience: int = 300
-    """Steps without a better validation after which training ends; validation follows each pass."""
+    num_steps: int = 3000
+    """Most steps, rounded up to whole rounds."""
+    patience: int = 200
+    """Steps without a better validation after which training ends."""
+    round_steps: int = 10
+    """Least steps of a round, after which there is a validation; a round is one pass over the targets or several."""
 
 
 class SignNetwork(nn.Module):
@@ -116,7 +118,7 @@ def train_sign(
         network = SignNetwork(parts["train"][0].shape[1], problem.task.out_dim, len(parts["train"]), options)
         best_valid, best_step = -1.0, 0
         weights: dict[str, Tensor] = {}
-        for step in _epochs(problem, network, parts["train"], options, seed):
+        for step in _rounds(problem, network, parts["train"], options, seed):
             progress(f"SIGN{options.powers}".replace(" ", ""), step, options.num_steps)
             valid = problem.score("valid", _evaluated(network, parts["valid"], options))
             if valid > best_valid:
@@ -131,14 +133,14 @@ def train_sign(
     return BaselineResult("sign", problem.metric, best_valid, test, time.perf_counter() - begin, settings, memory, seed)
 
 
-def _epochs(
+def _rounds(
     problem: Problem, network: SignNetwork, inputs: Sequence[Tensor], options: SignOptions, seed: int
 ) -> Iterator[int]:
-    """Train one pass over the targets after the other, giving the number of steps done after each."""
+    """Train one pass over the targets after the other, giving the number of steps done after each round."""
     optimiser = torch.optim.Adam(
         network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
     )
-    labels, step = problem.labels["train"], 0
+    labels, step, begin = problem.labels["train"], 0, 0
     for epoch in itertools.count():
         network.train()
         order = torch.from_numpy(permutation(len(labels), derive_seed("sign", seed, epoch)))
@@ -148,8 +150,10 @@ def _epochs(
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             step += 1
-        yield step
-        if step >= options.num_steps:
+        if step - begin >= options.round_steps:
+            yield step
+            begin = step
+        if begin >= options.num_steps:
             return
 
 

@@ -75,6 +75,8 @@ class BatchCounts:
     """Rows of the batch."""
     num_edges: int
     """Edges of the batch."""
+    num_alive: int = 1 + BATCHES_AHEAD
+    """Batches that are there at a time: one in use, others made ahead as far as an epoch has so many."""
 
 
 @dataclass(frozen=True)
@@ -102,30 +104,28 @@ def predict_full(graph: GraphCounts, network: Network, *, num_targets: int | Non
     """
     last = graph.num_nodes if num_targets is None else num_targets
     rows = (*[graph.num_nodes] * network.num_layers, last)
-    batch = BatchCounts(rows, graph.num_nodes, graph.num_edges)
-    return Prediction("full", {**_held_graph(graph), **_step(graph, network, batch, batches=1), "program": PROGRAM})
+    batch = BatchCounts(rows, graph.num_nodes, graph.num_edges, num_alive=1)
+    return Prediction("full", {**_held_graph(graph), **_training(graph, network, batch), "program": PROGRAM})
 
 
 def predict_batches(
-    name: str, graph: GraphCounts, network: Network, batch: BatchCounts, *, cached: int = 0, factor: int = 1
+    name: str,
+    graph: GraphCounts,
+    network: Network,
+    batch: BatchCounts,
+    *,
+    evaluation: BatchCounts | None = None,
+    cached: int = 0,
 ) -> Prediction:
     """Predict training in minibatches, of scopes (shadow) or of joined graphs (saint, neighbour).
 
-    cached: bytes of scopes kept between epochs. factor: how many times larger the batches of evaluation are, which
-    need no activations for a backward pass; the larger of the two moments counts.
+    evaluation: its batches, which may be larger but need no activations for a backward pass; the moment that takes more
+    counts. cached: bytes of scopes kept between epochs.
     """
-    batches = 1 + BATCHES_AHEAD
-    training = _step(graph, network, batch, batches=batches)
-    larger = BatchCounts(
-        tuple(factor * rows for rows in batch.row_counts), factor * batch.num_nodes, factor * batch.num_edges
-    )
-    evaluation = {
-        "features": (batches * larger.num_nodes + larger.row_counts[0]) * graph.in_dim * FLOAT,
-        "adjacency": _edge_bytes(network, larger, backward=False) + BATCHES_AHEAD * _structure(larger),
-        "activations": _widest(graph, network, larger) + _attention(network, larger),
-        "weights": training["weights"],
-    }
-    worst = max(training, evaluation, key=lambda parts: sum(parts.values()))
+    worst = _training(graph, network, batch)
+    if evaluation is not None:
+        other = {**_evaluation(graph, network, evaluation), "weights": worst["weights"]}
+        worst = max(worst, other, key=lambda parts: sum(parts.values()))
     kept = {"cached scopes": cached} if cached else {}
     return Prediction(name, {**_held_graph(graph), **worst, **kept, "program": PROGRAM})
 
@@ -226,7 +226,16 @@ def _held_graph(graph: GraphCounts) -> dict[str, int]:
     return {"graph": size}
 
 
-def _step(graph: GraphCounts, network: Network, batch: BatchCounts, *, batches: int) -> dict[str, int]:
+def _evaluation(graph: GraphCounts, network: Network, batch: BatchCounts) -> dict[str, int]:
+    """Return the parts of an evaluation step, but for the weights."""
+    return {
+        "features": (batch.num_alive * batch.num_nodes + batch.row_counts[0]) * graph.in_dim * FLOAT,
+        "adjacency": _edge_bytes(network, batch, backward=False) + (batch.num_alive - 1) * _structure(batch),
+        "activations": _widest(graph, network, batch) + _attention(network, batch),
+    }
+
+
+def _training(graph: GraphCounts, network: Network, batch: BatchCounts) -> dict[str, int]:
     """Return the parts of a training step at the beginning of its backward pass."""
     dims = _in_dims(graph, network)
     kept = sum((rows * layer_floats(network, dim)) * FLOAT for rows, dim in zip(batch.row_counts, dims, strict=False))
@@ -235,8 +244,8 @@ def _step(graph: GraphCounts, network: Network, batch: BatchCounts, *, batches: 
     number = FLOAT // 2 if network.half else FLOAT
     # Beside the batch's own features there is what the first layer is given: shifted, scaled, encoded.
     return {
-        "features": (batches * batch.num_nodes + batch.row_counts[0]) * graph.in_dim * FLOAT,
-        "adjacency": _edge_bytes(network, batch, backward=True) + (batches - 1) * _structure(batch),
+        "features": (batch.num_alive * batch.num_nodes + batch.row_counts[0]) * graph.in_dim * FLOAT,
+        "adjacency": _edge_bytes(network, batch, backward=True) + (batch.num_alive - 1) * _structure(batch),
         "activations": kept * number // FLOAT + attention,
         # What the loss makes of the logits: normalised, their logarithms, and the gradient.
         "logits": 4 * batch.row_counts[-1] * graph.out_dim * FLOAT,
