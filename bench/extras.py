@@ -89,7 +89,7 @@ def measure(name: str, data: Path, num_seeds: int) -> Report:
         found = [make(name, graph, keys, seed, RUNS / name / f"{len(every)}-{seed}") for seed in range(num_seeds)]
         every += found
         both = [accuracy(graph, [getattr(made, part) for made in found]) for part in ("before", "after")]
-        joined = accuracy(graph, [averaged(graph, [made.before for made in found])])
+        joined = accuracy(graph, [averaged(graph, [made.before for made in found])]) if len(found) > 1 else "-"
         report.rows.append([label, *both, joined, f"{np.mean([made.seconds for made in found]):.1f}"])
         print(name, report.rows[-1], flush=True)
     whole = averaged(graph, [part for made in every for part in (made.before, made.after)])
