@@ -15,7 +15,20 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-SCRIPTS = ("ppr", "induce", "khop", "threads", "scaling", "collate", "saint", "step", "epoch", "latency")
+SCRIPTS = (
+    "ppr",
+    "induce",
+    "khop",
+    "threads",
+    "scaling",
+    "collate",
+    "saint",
+    "step",
+    "epoch",
+    "latency",
+    "full_batch",
+    "single",
+)
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 HEAD = """# Benchmarks
 

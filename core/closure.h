@@ -120,8 +120,23 @@ class ClosureBuilder {
 
  private:
   static constexpr int64_t kWorkPerPoll = 1 << 18;  // entries read between two looks for a signal
-  static constexpr size_t kStretch = 256;           // entries that room is made for at once
-  static constexpr size_t kEntriesAhead = 8, kRowsAhead = 6, kPointersAhead = 12;
+  static constexpr size_t kRowsAtOnce = 16;
+  static constexpr size_t kStretch = 256;       // entries that room is made for at once
+  static constexpr size_t kRadixFrom = 96;      // entries from which sorting byte by byte is faster
+  static constexpr size_t kPointersAhead = 24;  // rows whose pointers are asked for
+  static constexpr int64_t kEntriesAsked =
+      64;  // entries of a whole row that are asked for; the rest follow on their own
+
+  // A row that is being read: its senders are found_[first, last).
+  struct Reading {
+    Row<Id> row;
+    bool draws;
+    size_t first, last;
+  };
+  struct Found {
+    Id node;
+    uint32_t entry;  // position in the row
+  };
 
   void take(const int64_t* targets, int64_t num_targets) {
     for (int64_t at = 0; at < num_targets; ++at) {
@@ -136,61 +151,100 @@ class ClosureBuilder {
     }
   }
 
+  // Rows, their entries and the labels of these lie far apart in memory. Some rows go through each step together, so
+  // that what the next step reads is on its way.
   void expand_some(size_t end, int64_t fanout) {
-    for (int64_t work = 0; next_ < end && work < kWorkPerPoll; ++next_) work += 1 + expand(next_, fanout);
+    for (int64_t work = 0; next_ < end && work < kWorkPerPoll;) {
+      const size_t count = std::min(kRowsAtOnce, end - next_);
+      reading_.clear();
+      found_.clear();
+      picks_.clear();
+      for (size_t at = 0; at < count; ++at) begin_row(next_ + at, fanout);
+      size_t pick = 0;
+      for (Reading& reading : reading_) find_senders(reading, fanout, pick);
+      for (const Reading& reading : reading_) {
+        write(reading);
+        work += 1 + (csr_.weight == nullptr ? static_cast<int64_t>(entries_.size()) : reading.row.size());
+      }
+      next_ += count;
+    }
   }
 
-  // Write the row of a node and return how many entries were read.
-  int64_t expand(size_t position, int64_t fanout) {
-    ask_ahead(position);
+  // Draw the entries of a row if it has more than fanout, and ask for them.
+  void begin_row(size_t position, int64_t fanout) {
+    if (position + kPointersAhead < labels_.size()) csr_.prefetch_degree(labels_[position + kPointersAhead]);
     const Id node = labels_[position];
     const Row<Id> row = csr_.row(node);
+    if (row.size() > std::numeric_limits<uint32_t>::max()) throw std::length_error("a row is longer than 2^32");
     const bool draws = fanout >= 0 && row.size() > fanout;
     if (draws) {
       Rng rng{combine(mix64(options_.seed), static_cast<uint64_t>(node))};
-      subset_.draw(row.size(), fanout, rng, picks_);
-      std::sort(picks_.begin(), picks_.end());
-      read(row, static_cast<size_t>(fanout), [this](size_t at) { return picks_[at]; });
+      subset_.draw(row.size(), fanout, rng, drawn_);
+      std::sort(drawn_.begin(), drawn_.end());
+      for (const int64_t entry : drawn_) prefetch(row.begin + entry);
+      picks_.insert(picks_.end(), drawn_.begin(), drawn_.end());
     } else {
-      read(row, static_cast<size_t>(row.size()), [](size_t at) { return static_cast<int64_t>(at); });
+      const int64_t asked = std::min(row.size(), kEntriesAsked);
+      for (int64_t entry = 0; entry < asked; entry += 16) prefetch(row.begin + entry);
     }
-    write(row);
-    return csr_.weight == nullptr ? static_cast<int64_t>(entries_.size()) : row.size();
+    reading_.push_back({row, draws, 0, 0});
   }
 
-  // Number the senders in a row at the entries that pick(0), pick(1), ... give.
-  template <class PickAt>
-  void read(const Row<Id>& row, size_t count, PickAt&& pick_at) {
-    if (row.size() > std::numeric_limits<uint32_t>::max()) throw std::length_error("a row is longer than 2^32");
-    entries_.resize(count);
-    for (size_t first = 0; first < count; first += kStretch) {
-      const size_t last = std::min(first + kStretch, count);
+  // Read and check the entries of a row, and ask for their labels.
+  void find_senders(Reading& reading, int64_t fanout, size_t& pick) {
+    const Row<Id>& row = reading.row;
+    const auto count = static_cast<size_t>(reading.draws ? fanout : row.size());
+    reading.first = found_.size();
+    found_.resize(reading.first + count);
+    for (size_t at = 0; at < count; ++at) {
+      const int64_t entry = reading.draws ? picks_[pick++] : static_cast<int64_t>(at);
+      const Id node = csr_.checked(row.begin[entry]);
+      labels_.ask_for(node);
+      found_[reading.first + at] = {node, static_cast<uint32_t>(entry)};
+    }
+    reading.last = found_.size();
+  }
+
+  // Number the senders of a row in the order of their ids and write them in the order of their numbers.
+  void write(const Reading& reading) {
+    entries_.resize(reading.last - reading.first);
+    for (size_t first = reading.first; first < reading.last; first += kStretch) {
+      const size_t last = std::min(first + kStretch, reading.last);
       labels_.make_room(last - first);
       for (size_t at = first; at < last; ++at) {
-        if (at + kEntriesAhead < count) labels_.ask_for(row.begin[pick_at(at + kEntriesAhead)]);
-        const int64_t entry = pick_at(at);
-        const auto label = static_cast<uint64_t>(labels_.add(csr_.checked(row.begin[entry])));
-        entries_[at] = label << 32 | static_cast<uint64_t>(entry);
+        const auto label = static_cast<uint64_t>(labels_.add(found_[at].node));
+        entries_[at - reading.first] = label << 32 | found_[at].entry;
       }
     }
-  }
-
-  void write(const Row<Id>& row) {
-    if (!std::is_sorted(entries_.begin(), entries_.end())) std::sort(entries_.begin(), entries_.end());
+    sort_entries();
     const size_t first = closure_.indices.size(), count = entries_.size();
     closure_.indices.resize(first + count);
     for (size_t at = 0; at < count; ++at) closure_.indices[first + at] = static_cast<int64_t>(entries_[at] >> 32);
     if (options_.positions) {
       closure_.edge_pos.resize(first + count);
       for (size_t at = 0; at < count; ++at) {
-        closure_.edge_pos[first + at] = row.position + static_cast<int64_t>(entries_[at] & 0xffffffffu);
+        closure_.edge_pos[first + at] = reading.row.position + static_cast<int64_t>(entries_[at] & 0xffffffffu);
       }
     }
     if (options_.fanouts != nullptr) {
-      const float scale = static_cast<float>(row.size()) / static_cast<float>(std::max<size_t>(count, 1));
+      const float scale = static_cast<float>(reading.row.size()) / static_cast<float>(std::max<size_t>(count, 1));
       closure_.edge_scale.resize(first + count, scale);
     }
-    end_row(row);
+    end_row(reading.row);
+  }
+
+  // By label. Long rows byte by byte, each pass keeping the order of the one before.
+  void sort_entries() {
+    if (std::is_sorted(entries_.begin(), entries_.end())) return;
+    if (entries_.size() < kRadixFrom) return std::sort(entries_.begin(), entries_.end());
+    sorted_.resize(entries_.size());
+    for (int shift = 32; (static_cast<uint64_t>(labels_.size()) << 32) >> shift != 0; shift += 8) {
+      size_t next[257] = {};
+      for (const uint64_t entry : entries_) ++next[((entry >> shift) & 255) + 1];
+      for (size_t byte = 0; byte < 256; ++byte) next[byte + 1] += next[byte];
+      for (const uint64_t entry : entries_) sorted_[next[(entry >> shift) & 255]++] = entry;
+      entries_.swap(sorted_);
+    }
   }
 
   void leave_some_empty() {
@@ -212,23 +266,16 @@ class ClosureBuilder {
     closure_.degree.push_back(static_cast<float>(degree));
   }
 
-  // Rows lie far apart: ask for the pointers of one soon to come, then for its entries.
-  void ask_ahead(size_t position) const {
-    if (position + kPointersAhead < labels_.size()) csr_.prefetch_degree(labels_[position + kPointersAhead]);
-    if (position + kRowsAhead < labels_.size()) {
-      const int64_t first = csr_.indptr[labels_[position + kRowsAhead]];
-      if (first >= 0 && first < csr_.num_edges) prefetch(csr_.indices + first);
-    }
-  }
-
   const Csr<Id>& csr_;
   const ClosureOptions& options_;
   Labels<Id> labels_;
   Closure closure_;
   Subset subset_;
-  std::vector<int64_t> picks_;
-  std::vector<uint64_t> entries_;  // of one row: label and position in the row
-  size_t next_ = 0;                // the first node whose row is not written
+  std::vector<Reading> reading_;
+  std::vector<Found> found_;
+  std::vector<int64_t> drawn_, picks_;      // of one row; of all rows that are being read and were drawn from
+  std::vector<uint64_t> entries_, sorted_;  // of one row: label and position in the row
+  size_t next_ = 0;                         // the first node whose row is not written
 };
 
 }  // namespace shadow

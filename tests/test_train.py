@@ -76,6 +76,28 @@ def run(recipe, graph=GRAPH, options=None, num_epochs=None):
     return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
 
 
+class Weighted(Loader):
+    """Batches whose targets count as many times as they have a class."""
+
+    def epoch(self, number):
+        for batch in super().epoch(number):
+            yield replace(batch, target_weight=1 + batch.y.float())
+
+
+def test_targets_count_by_their_weight():
+    settings = TrainingRecipe(num_epochs=1, learning_rate=1e-9, batch_size=16)
+    targets = split_targets(GRAPH, "train")
+    model, y = Linear(), torch.from_numpy(GRAPH.y[targets])
+    model.dropout.p = 0.0
+    loader = Weighted(GRAPH, NodeExtractor(), targets, batch_size=16)
+    loss = fit(model, [loader], node_task(GRAPH), settings).history[0].loss
+    with torch.no_grad():
+        logits = model.linear(torch.from_numpy(GRAPH.x.rows(targets)))
+        each = nn.functional.cross_entropy(logits, y, reduction="none")
+    assert loss == pytest.approx(float(((1 + y) * each).mean()), rel=1e-5)
+    assert loss != pytest.approx(float(each.mean()), rel=1e-2)
+
+
 def test_equals_a_loop_written_out_by_hand():
     settings = TrainingRecipe(num_epochs=3, learning_rate=0.05, clip_norm=0.5, weight_decay=0.01, schedule="cosine")
     model, (loader,) = Linear(), loaders()

@@ -105,8 +105,8 @@ def test_blocks_are_cut_by_what_their_rows_and_edges_cost():
     star = Graph(indptr, np.concatenate((leaves, np.zeros(1000, np.int64))).astype(np.int32))
     star = replace(star, x=DenseFeatures(np.ones((1001, 5), np.float32)))
     model = normal_model("sage").eval()
-    row, edge = 8 * 8 * 6, 8 * 8 + 40
-    work = layerwise._Pass(model, star, BlockOptions(max_bytes=8 * 100 * (row + edge)), logits=True)
+    row, edge = 8 * 8 * 6, 8 * 8 + 2 * 40
+    work = layerwise._Pass(model, star, BlockOptions(max_bytes=2 * 100 * (row + edge)), logits=True)
     assert work.blocks[:3] == [(0, 1), (1, 101), (101, 201)]
     assert work.blocks[-1] == (901, 1001)
     one = layerwise._Pass(model, star, BlockOptions(), logits=True)

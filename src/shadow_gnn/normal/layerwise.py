@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -174,25 +175,25 @@ class _Pass:
                 size = num_nodes
         if size is not None:
             return [(start, min(start + size, num_nodes)) for start in range(0, num_nodes, max(size, 1))] or [(0, 0)]
-        return self._cut_by_cost()
+        ends = [0]
+        while ends[-1] < num_nodes:
+            ends.append(self._block_end(ends[-1]))
+        return list(pairwise(ends))
 
-    def _cut_by_cost(self) -> list[tuple[int, int]]:
-        """Cut so that the rows of a block, and the next one that is made meanwhile, take a quarter of the memory.
+    def _block_end(self, start: int) -> int:
+        """Return where a block ends whose work, with the edges of the next block, takes half of the memory.
 
         Each edge may bring a sender that is not in the block; a row that takes more alone is a block of its own.
         """
-        indptr, most = self.graph.indptr, self.options.max_bytes // 8
+        indptr, num_nodes = self.graph.indptr, self.graph.num_nodes
 
-        def cost(node: int) -> int:
-            return node * _ROWS_AT_WORK * self._row_bytes + int(indptr[node]) * (self._row_bytes + _EDGE_BYTES)
+        def cost(stop: int) -> int:
+            num_edges = int(indptr[stop]) - int(indptr[start])
+            rows = (stop - start) * _ROWS_AT_WORK + min(num_edges, num_nodes)
+            return rows * self._row_bytes + 2 * num_edges * _EDGE_BYTES
 
-        blocks, start, num_nodes = [], 0, self.graph.num_nodes
-        while start < num_nodes:
-            after = bisect_right(range(num_nodes + 1), cost(start) + most, lo=start + 1, key=cost)
-            stop = max(start + 1, after - 1)
-            blocks.append((start, stop))
-            start = stop
-        return blocks
+        after = bisect_right(range(num_nodes + 1), self.options.max_bytes // 2, lo=start + 1, key=cost)
+        return max(start + 1, after - 1)
 
     def _table(self, width: int) -> Tensor:
         """Return room for a row of each node, in memory if the tables that are there at once fit in half of it."""
