@@ -43,8 +43,8 @@ class SaintStatistics:
         """Return 1 / alpha of edges: of the subgraphs with the receiver, alpha is the share that has the edge too.
 
         receiver: node ids. With it the aggregate at a node is unbiased, given that the node is drawn (the paper's
-        section 3.2). An edge that was never counted is taken to be counted once, with the subgraph that it is met in:
-        the authors' code gives it 10,000, which drowns all others where edges are drawn rarely. [E]
+        section 3.2). An edge that was never counted is taken to be counted once, with the subgraph that it is met in;
+        the authors' code gives it 10,000, far more than it gives any other. [E]
         """
         seen, drawn = self.edge_count[edge_pos], self.node_count[receiver]
         return np.where(seen > 0, drawn / np.maximum(seen, 1), drawn + 1.0).astype(np.float32)
