@@ -65,6 +65,13 @@ def test_full_batch_of_one_gcn_layer_by_hand():
     assert parts["program"] == PROGRAM
 
 
+def test_freed_memory_that_is_kept_doubles_what_comes_and_goes():
+    network = Network("gcn", num_layers=1, hidden_dim=16)
+    kept, given_back = (predict_full(SMALL, network, keeps_freed=keeps) for keeps in (True, False))
+    coming_and_going = sum(kept.parts[name] for name in ("features", "activations", "logits", "gradients"))
+    assert kept.total - given_back.total == kept.parts["freed and kept"] == coming_and_going
+
+
 def test_wide_inputs_are_mapped_before_the_sum():
     assert layer_floats(Network("sage", hidden_dim=16), 1000) == 1000 + 2 * 16
     assert layer_floats(Network("sage", hidden_dim=16), 16) == 4 * 16

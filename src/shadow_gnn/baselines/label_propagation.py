@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shadow_gnn.baselines.needs import needed
-from shadow_gnn.baselines.problem import BaselineResult, Problem
+from shadow_gnn.baselines.problem import BaselineResult, Ints, Problem
 from shadow_gnn.files import Progress, silent
 from shadow_gnn.smoothing import smoothed
 
 TELEPORTS = (0.5, 0.3, 0.1, 0.05, 0.02)
 """Shares of the given labels in each step that are tried; smaller spreads further."""
 TOLERANCE = 1e-4
-"""Spreading ends when what a further step could add is below this share of the largest score."""
+"""Spreading ends when what all further steps could add is below this share of a given label's own score."""
 
 
 def label_propagation(
@@ -36,10 +36,11 @@ def label_propagation(
     begin = time.perf_counter()
     best: BaselineResult | None = None
     memory = needed("lp", problem).total
-    for teleport, scores in zip(teleports, propagate(problem, teleports, progress), strict=True):
-        logits = _logits(problem, torch.from_numpy(scores))
-        judged = {name: nodes for name, nodes in problem.targets.items() if name != "train"}
-        found = {name: problem.score(name, logits[torch.from_numpy(nodes)]) for name, nodes in judged.items()}
+    judged = {name: nodes for name, nodes in problem.targets.items() if name != "train"}
+    rows = np.concatenate(list(judged.values()))
+    for teleport, scores in zip(teleports, propagate(problem, teleports, progress, nodes=rows), strict=True):
+        logits = torch.split(_logits(problem, torch.from_numpy(scores)), [len(nodes) for nodes in judged.values()])
+        found = {name: problem.score(name, part) for name, part in zip(judged, logits, strict=True)}
         if best is None or found["valid"] > best.valid:
             settings = {"teleport": teleport}
             best = BaselineResult("lp", problem.metric, found["valid"], found.get("test"), 0.0, settings, memory)
@@ -48,27 +49,38 @@ def label_propagation(
 
 
 def propagate(
-    problem: Problem, teleports: Sequence[float], progress: Progress = silent, *, tolerance: float = TOLERANCE
+    problem: Problem,
+    teleports: Sequence[float],
+    progress: Progress = silent,
+    *,
+    nodes: Ints | None = None,
+    tolerance: float = TOLERANCE,
 ) -> list[NDArray[np.float32]]:
-    """Return the scores for each teleport. [N, C + 1], the last column the weight of all that arrived
+    """Return the scores of some nodes, or of all, for each teleport. [B, C + 1]
 
-    The limit is the sum of t (1 - t)^k Â^k Y0 over all k, so that one propagation serves every teleport.
+    The last column is the weight of all that arrived. The limit is the sum of t (1 - t)^k Â^k Y0 over all k, so that
+    one propagation serves every teleport.
     """
     for teleport in teleports:
         if not 0 < teleport <= 1:
             raise ValueError(f"label_propagation: teleports must be above 0 and at most 1, got {teleport}")
     given = _given(problem)
-    sums = [teleport * given for teleport in teleports]
+    chosen = slice(None) if nodes is None else nodes
+    sums = [teleport * given[chosen] for teleport in teleports]
     most = max(_num_steps(teleport, tolerance) for teleport in teleports)
     for step, power in enumerate(smoothed(problem.graph, given, most, self_edges=False), start=1):
         progress("label propagation", step, most)
+        largest, part = float(power.max(initial=0.0)), power[chosen]
         rests = [(1 - teleport) ** step for teleport in teleports]
-        largest = float(power.max(initial=0.0))
-        going = [rest * largest > tolerance * float(total.max()) for rest, total in zip(rests, sums, strict=True)]
-        if not any(going):
+        going = [
+            number
+            for number, (teleport, rest) in enumerate(zip(teleports, rests, strict=True))
+            if rest * largest > tolerance * teleport
+        ]
+        if not going:
             break
-        for total, teleport, rest in zip(sums, teleports, rests, strict=True):
-            total += (teleport * rest) * power
+        for number in going:
+            sums[number] += (teleports[number] * rests[number]) * part
     return sums
 
 

@@ -97,15 +97,22 @@ class Prediction:
         return sum(self.parts.values())
 
 
-def predict_full(graph: GraphCounts, network: Network, *, num_targets: int | None = None) -> Prediction:
+def predict_full(
+    graph: GraphCounts, network: Network, *, num_targets: int | None = None, keeps_freed: bool = True
+) -> Prediction:
     """Predict full-batch training: every node's activations of every layer are kept for the backward pass.
 
-    num_targets: training targets, to which the last layer is trimmed; None for all nodes.
+    num_targets: training targets, to which the last layer is trimmed; None for all nodes. keeps_freed: whether freed
+    memory stays with the process, as in our commands (allocator.py). A few huge blocks of different sizes seldom fit
+    into each other's places: about as much again as is in use was measured.
     """
     last = graph.num_nodes if num_targets is None else num_targets
     rows = (*[graph.num_nodes] * network.num_layers, last)
     batch = BatchCounts(rows, graph.num_nodes, graph.num_edges, num_alive=1)
-    return Prediction("full", {**_held_graph(graph), **_training(graph, network, batch), "program": PROGRAM})
+    parts = _training(graph, network, batch)
+    if keeps_freed:
+        parts["freed and kept"] = sum(parts[name] for name in ("features", "activations", "logits", "gradients"))
+    return Prediction("full", {**_held_graph(graph), **parts, "program": PROGRAM})
 
 
 def predict_batches(
