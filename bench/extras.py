@@ -29,7 +29,7 @@ from shadow_gnn.task import split_targets
 
 RUNS = CACHE / "extras"
 SMALLER = {
-    "cora": ("training.num_epochs=60", "training.patience=0", "training.evaluate_every=2"),
+    "cora": ("extractor.topk=32", "training.num_epochs=40", "training.patience=0", "training.evaluate_every=4"),
     "debian": ("extractor.topk=20", "model.hidden_dim=64", "training.num_epochs=3", "training.batch_size=512"),
 }
 INPUTS = {
