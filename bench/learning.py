@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 from common import CACHE, ROOT, Bar, Report
-from logistic import REFERENCE, Fit, baselines, open_named, seeds_of
+from logistic import REFERENCE, baselines, open_named, seeds_of
 
 from shadow_gnn.allocator import keep_freed_memory
+from shadow_gnn.baselines import BaselineResult
 from shadow_gnn.graph import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
@@ -93,16 +94,16 @@ def accuracy_of_run(recipe: Recipe, graph: Graph, folder: Path) -> float:
     return float(run.result["test"]["accuracy"])
 
 
-def kept_baselines(data_set: str, graph: Graph, seed: int) -> tuple[Fit, Fit]:
+def kept_baselines(data_set: str, graph: Graph, seed: int) -> tuple[BaselineResult, BaselineResult]:
     """Fit logistic regression, or take what an earlier run of this script found."""
-    path = RUNS / "logistic" / f"{data_set}-{seed}.json"
+    path = RUNS / "baselines" / f"{data_set}-{seed}.json"
     if path.exists():
-        raw, smoothed = (Fit(**fit) for fit in json.loads(path.read_text()))
+        raw, smoothed = (BaselineResult(**result) for result in json.loads(path.read_text()))
         return raw, smoothed
-    fits = baselines(graph)
+    results = baselines(graph)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([asdict(fit) for fit in fits]))
-    return fits
+    path.write_text(json.dumps([asdict(result) for result in results]))
+    return results
 
 
 def measure(name: str, data: Path, num_seeds: int) -> Outcome:

@@ -5,6 +5,7 @@ Not for: messages inside a batch (nn), nor for choosing the number of hops (base
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,8 +47,10 @@ def smoothed(
     send to v: those of the graph, 1 where it has none, or the values of a matrix given in its place.
 
     out [num_hops, N, F]: where to write, as into a memory map; the results are then its parts. Otherwise each result is
-    an array of its own. The next one is made of it, so it must not be changed in between. The sums are those of the models (nn.ops.aggregate): they
-    use every thread and read the edges without a weight for each, where SciPy's product uses one thread and needs both.
+    an array of its own. The next one is made of it, so it must not be changed in between.
+
+    The sums are those of the models (nn.ops.aggregate): they use every thread and need no weight for each edge, where
+    SciPy's product uses one thread and needs both.
     """
     if num_hops < 0:
         raise ValueError(f"smoothed: num_hops must be at least 0, got {num_hops}")
@@ -79,21 +82,15 @@ class _Operator:
     def times(self, x: Tensor) -> Tensor:
         """Return the product with some columns. [N, W]"""
         sent = x if self.right is None else x * self.right
-        parts = [aggregate(adjacency, sent, num_rows=num_rows) for num_rows, adjacency in self._blocks()]
-        out = parts[0] if len(parts) == 1 else torch.cat(parts)
-        if self.self_edges:
-            out += sent
-        if self.left is not None:
-            out *= self.left
-        return out
+        out = aggregate(self._whole, sent) if len(self._bounds) == 2 else self._sum_of_blocks(sent)
+        return out if self.left is None else out.mul_(self.left)
 
-    def _blocks(self) -> Iterator[tuple[int, Adjacency]]:
-        """Give the rows in blocks that hold few enough edges; a single block is kept for the next product."""
-        if len(self._bounds) == 2:
-            yield self.num_nodes, self._whole
-            return
-        for first, last in zip(self._bounds[:-1], self._bounds[1:], strict=True):
-            yield last - first, self._adjacency(first, last)
+    def _sum_of_blocks(self, x: Tensor) -> Tensor:
+        """Sum along the edges, those of some rows after the other; only edges of one block are unpacked at a time."""
+        out = x.clone() if self.self_edges else torch.zeros_like(x)
+        for first, last in itertools.pairwise(self._bounds):
+            out[first:last] += aggregate(self._adjacency(first, last), x, num_rows=last - first)
+        return out
 
     @cached_property
     def _bounds(self) -> list[int]:
@@ -105,7 +102,9 @@ class _Operator:
 
     @cached_property
     def _whole(self) -> Adjacency:
-        return self._adjacency(0, self.num_nodes)
+        """All edges as one block, kept from product to product."""
+        adjacency = self._adjacency(0, self.num_nodes)
+        return adjacency.with_weight(adjacency.weight, torch.ones(self.num_nodes) if self.self_edges else None)
 
     def _adjacency(self, first: int, last: int) -> Adjacency:
         """Return the edges of some rows as those of the first nodes; the other nodes receive nothing."""
@@ -178,7 +177,7 @@ def _columns(x: Features | NDArray[Any] | csr_array[Any], start: int, stop: int)
         if x.scale is not None:
             part = part * x.scale[start:stop]
     else:
-        part = x[:, start:stop]
-        part = part if isinstance(part, np.ndarray) else part.toarray()
+        chosen = x[:, start:stop]
+        part = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
     # Torch wants memory that may be written to, which a graph folder's is not.
     return torch.from_numpy(np.require(part, np.float32, ["C", "W"]))

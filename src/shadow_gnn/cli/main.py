@@ -14,7 +14,19 @@ from typing import NoReturn
 
 import typer
 
-from shadow_gnn.cli import correct, data, ensemble, evaluate, extract, predict, resume, runs, train
+from shadow_gnn.cli import (
+    baselines,
+    correct,
+    data,
+    ensemble,
+    evaluate,
+    extract,
+    memory,
+    predict,
+    resume,
+    runs,
+    train,
+)
 from shadow_gnn.errors import RecipeError, ShadowError
 
 app = typer.Typer(
@@ -37,6 +49,8 @@ app.command("correct")(correct.correct_command)
 app.command("ensemble")(ensemble.ensemble_command)
 app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
+app.command("baselines")(baselines.baselines_command)
+app.command("memory")(memory.memory_command)
 
 
 class _Terminated(BaseException):

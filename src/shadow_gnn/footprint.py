@@ -1,0 +1,152 @@
+"""Footprint: the memory that a recipe takes on a graph, for its own way of training and for the others.
+
+Not for: the equations (memory/).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.batch import Batch, collate
+from shadow_gnn.build import build_extractor
+from shadow_gnn.extract import Subgraphs
+from shadow_gnn.graph import Graph
+from shadow_gnn.memory import (
+    BatchCounts,
+    GraphCounts,
+    Network,
+    Prediction,
+    neighbour_counts,
+    predict_batches,
+    predict_full,
+    predict_sgc,
+    predict_sign,
+    saint_counts,
+)
+from shadow_gnn.memory.predict import BATCHES_AHEAD
+from shadow_gnn.recipe import BranchRecipe, Recipe
+from shadow_gnn.setup import EVALUATION_FACTOR
+from shadow_gnn.task import node_task
+
+FANOUT = 10
+"""Neighbours drawn per node and layer, to compare with neighbour sampling."""
+SAINT_NODES = 6000
+"""Nodes of a subgraph, to compare with GraphSAINT."""
+SIGN_POWERS = (3, 3, 3)
+"""Powers of SIGN to compare with, those of the paper's table."""
+_SAMPLE = 128
+
+
+def graph_counts(graph: Graph) -> GraphCounts:
+    """Return the numbers of a graph; one without labels counts as one of 2 classes."""
+    width = 0 if graph.x is None else graph.x.shape[1]
+    out_dim = 2 if graph.y is None else node_task(graph).out_dim if "train" in graph.splits else 2
+    return GraphCounts(graph.num_nodes, graph.num_edges, width, out_dim, mapped=graph.path is not None)
+
+
+def network_of(recipe: Recipe) -> Network:
+    """Return the numbers of a recipe's model; of several branches, the first one's."""
+    model = recipe.parts[0].model or recipe.model
+    return Network(
+        layer=model.layer.lower(),
+        num_layers=model.num_layers,
+        hidden_dim=model.hidden_dim,
+        num_heads=model.num_heads,
+        dropedge=model.dropedge > 0,
+        half=recipe.training.precision == "bf16",
+    )
+
+
+def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
+    """Predict a shaDow run from the scopes of a few targets, all branches together."""
+    targets = _sample(graph)
+    training: list[BatchCounts] = []
+    evaluation: list[BatchCounts] = []
+    kept = 0
+    for part in recipe.parts:
+        scopes = build_extractor(part.extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
+        batch = collate(graph, scopes, features=False)
+        training.append(_batch_counts(recipe, part, batch, _num_targets(graph, "train"), 1))
+        others = max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
+        evaluation.append(_batch_counts(recipe, part, batch, others, EVALUATION_FACTOR))
+        kept += _cached(recipe, graph, scopes)
+    return predict_batches(
+        "shadow",
+        graph_counts(graph),
+        network_of(recipe),
+        _together(training),
+        evaluation=_together(evaluation),
+        cached=kept,
+    )
+
+
+def predictions(recipe: Recipe, graph: Graph) -> list[Prediction]:
+    """Predict every way of training the recipe's model on the graph, and the models that propagate once."""
+    counts, network = graph_counts(graph), network_of(recipe)
+    size = recipe.training.batch_size
+    found = [
+        predict_shadow(recipe, graph),
+        predict_full(counts, network),
+        predict_batches("saint", counts, network, saint_counts(counts, network.num_layers, SAINT_NODES)),
+        predict_batches("neighbour", counts, network, neighbour_counts(counts, network.num_layers, size, FANOUT)),
+    ]
+    if counts.in_dim:
+        found += [predict_sgc(counts), predict_sign(counts, SIGN_POWERS)]
+    return found
+
+
+def _sample(graph: Graph) -> NDArray[np.int64]:
+    """Choose targets to look at: training targets if there are any, at equal distances."""
+    train = graph.splits.get("train", ())
+    length = len(train) or graph.num_nodes
+    if length == 0:
+        raise ValueError("memory: graph must have nodes, got none")
+    places = np.linspace(0, length - 1, min(_SAMPLE, length)).astype(np.int64)
+    return np.asarray(train, dtype=np.int64)[places] if len(train) else places
+
+
+def _num_targets(graph: Graph, split: str) -> int:
+    return len(graph.splits.get(split, ())) or graph.num_nodes
+
+
+def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int, factor: int) -> BatchCounts:
+    """Return the numbers of a whole batch like this sample, with the rows of each layer as the model trims them.
+
+    factor: how many times the recipe's batch it is, as far as there are so many targets.
+    """
+    model = part.model or recipe.model
+    batch_size = min(factor * recipe.training.batch_size, num_targets)
+    share = batch_size / len(batch)
+    trims = model.trim and model.readout == "center"
+    within = [batch.num_within(model.num_layers - done) for done in range(model.num_layers + 1)]
+    rows = within if trims else [batch.num_nodes] * len(within)
+    num_batches = -(-num_targets // batch_size)
+    return BatchCounts(
+        tuple(int(share * count) for count in rows),
+        int(share * batch.num_nodes),
+        int(share * batch.num_edges),
+        min(num_batches, 1 + BATCHES_AHEAD),
+    )
+
+
+def _together(batches: list[BatchCounts]) -> BatchCounts:
+    """Return the numbers of all branches' batches as those of one; branches of fewer layers end with their targets."""
+    most = max(len(batch.row_counts) for batch in batches)
+    rows = [(*batch.row_counts, *[batch.row_counts[-1]] * (most - len(batch.row_counts))) for batch in batches]
+    return BatchCounts(
+        tuple(map(sum, zip(*rows, strict=True))),
+        sum(batch.num_nodes for batch in batches),
+        sum(batch.num_edges for batch in batches),
+        batches[0].num_alive,
+    )
+
+
+def _cached(recipe: Recipe, graph: Graph, scopes: Subgraphs) -> int:
+    """Return the bytes of the scopes that are kept between epochs."""
+    deterministic = all(part.extractor.kind in ("ppr", "full", "node") for part in recipe.parts)
+    if recipe.training.cache != "memory" or not deterministic:
+        return 0
+    names = [name for name in ("train", "valid", "test") if name in graph.splits]
+    num_targets = sum(len(graph.splits[name]) for name in names)
+    return min(recipe.training.cache_megabytes * 2**20, num_targets * scopes.num_bytes // len(scopes))

@@ -1,0 +1,64 @@
+"""The memory of a recipe on a graph, by a few of its scopes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shadow_gnn.footprint import graph_counts, network_of, predict_shadow, predictions
+from shadow_gnn.graph import Graph
+from shadow_gnn.memory import GraphCounts, Network, available_memory, check_fits
+from tests.communities import communities, small_recipe
+
+
+def test_counts_of_a_graph():
+    graph = communities()
+    assert graph_counts(graph) == GraphCounts(120, graph.num_edges, 3, 3, mapped=False)
+    assert graph_counts(replace(graph, x=None, y=None)) == GraphCounts(120, graph.num_edges, 0, 2, mapped=False)
+
+
+def test_network_of_a_recipe():
+    recipe = small_recipe(model__layer="gat", training__precision="bf16")
+    assert network_of(recipe) == Network("gat", 2, 8, dropedge=True, half=True)
+
+
+def test_scopes_decide_and_trimming_saves():
+    graph = communities()
+    small, large = (predict_shadow(small_recipe(extractor__topk=topk), graph) for topk in (3, 60))
+    assert large.parts["activations"] > 5 * small.parts["activations"]
+    whole = predict_shadow(small_recipe(extractor__topk=60, model__trim=False), graph)
+    assert whole.parts["activations"] > large.parts["activations"]
+
+
+def test_larger_batches_and_several_branches_take_more():
+    graph = communities()
+    one = predict_shadow(small_recipe(training__batch_size=16), graph)
+    assert predict_shadow(small_recipe(training__batch_size=64), graph).total > one.total
+    table = small_recipe().model_dump(exclude={"extractor", "branches"}, exclude_none=True)
+    branches = [{"extractor": {"kind": "ppr", "topk": 10}}] * 2
+    two = predict_shadow(type(small_recipe()).model_validate({**table, "branches": branches}), graph)
+    assert two.parts["features"] == pytest.approx(2 * one.parts["features"], rel=0.1)
+
+
+def test_scopes_are_kept_only_where_a_cache_is():
+    graph = communities()
+    kept = predict_shadow(small_recipe(), graph)
+    assert 0 < kept.parts["cached scopes"] < 10**6
+    assert "cached scopes" not in predict_shadow(small_recipe(training__cache="none"), graph).parts
+    drawn = small_recipe(extractor={"kind": "khop", "num_hops": 1, "fanout": 3})
+    assert "cached scopes" not in predict_shadow(drawn, graph).parts
+
+
+def test_every_way_of_training_fits_for_a_small_graph():
+    graph = communities()
+    found = predictions(small_recipe(), graph)
+    assert [each.name for each in found] == ["shadow", "full", "saint", "neighbour", "sgc", "sign(3,3,3)"]
+    for each in found:
+        check_fits(each, available_memory())
+    assert [each.name for each in predictions(small_recipe(), replace(graph, x=None))][-1] == "neighbour"
+
+
+def test_a_graph_without_nodes_is_named():
+    empty = Graph(np.zeros(1, np.int64), np.zeros(0, np.int32))
+    with pytest.raises(ValueError, match=r"^memory: graph must have nodes, got none$"):
+        predict_shadow(small_recipe(), empty)
