@@ -65,8 +65,8 @@ shadow train recipes/amazon-computers.toml --repeat 5
 ```
 """
 NOTE = """\
-Reference figures for smoothed features from before: {reference}. Ours differ because weight decay and k are chosen on
-validation. A bar is judged by the larger of the two.
+The bars are those of a logistic regression that was tuned less: {reference}. The one in the table chooses its weight
+decay and k on validation. That of coauthor-cs, whose features are thousands of columns, is of the first split alone.
 """
 
 
@@ -140,7 +140,7 @@ def spread(values: np.ndarray) -> str:
 def bars(found: Outcome) -> list[Bar]:
     """Judge one recipe."""
     ours, raw = 100 * found.ours.mean(), 100 * found.raw.mean()
-    smoothed = 100 * max(found.smoothed.mean(), REFERENCE.get(RECIPES[found.name], 0.0))
+    smoothed = 100 * REFERENCE.get(RECIPES[found.name], found.smoothed.mean())
     if found.name in VARIANTS:
         return []
     lines = [

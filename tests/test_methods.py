@@ -117,6 +117,23 @@ def test_full_batches_share_the_training_nodes_anew_in_each_epoch(graph):
     assert len(first) == len(train) - round(0.25 * len(train))
 
 
+def test_no_input_of_a_full_batch_depends_on_a_targets_label(graph):
+    """Labels of the shown nodes are inputs, the loss is of the others: changing all of theirs changes no bit."""
+    from dataclasses import replace
+
+    recipe = recipe_of("full", inputs={"smooth": 1, "labels": True, "smooth_labels": 2})
+    batch = next(make_setup(recipe, graph).training_loaders()[0].epoch(3))
+    targets = batch.targets[:, 0].numpy()
+    shown = np.setdiff1d(split_targets(graph, "train"), targets)
+    y = graph.y.copy()
+    y[targets] = (y[targets] + 1) % 3
+    again = next(make_setup(recipe, replace(graph, y=y)).training_loaders()[0].epoch(3))
+    assert torch.equal(batch.x, again.x)
+    y[shown[0]] = (y[shown[0]] + 1) % 3
+    other = next(make_setup(recipe, replace(graph, y=y)).training_loaders()[0].epoch(3))
+    assert not torch.equal(batch.x, other.x)
+
+
 def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     train_recipe(recipe_of("saint"), tmp_path / "run", options=RunOptions(graph=graph))
     trained = read_model(tmp_path / "run")

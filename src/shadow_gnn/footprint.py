@@ -25,23 +25,24 @@ from shadow_gnn.memory import (
     saint_counts,
 )
 from shadow_gnn.memory.predict import BATCHES_AHEAD
-from shadow_gnn.recipe import BranchRecipe, PprRecipe, Recipe, SaintRecipe
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, PprRecipe, Recipe, SaintRecipe
 from shadow_gnn.setup import EVALUATION_FACTOR
 from shadow_gnn.task import node_task
 
-FANOUT = 10
-"""Neighbours drawn per node and layer, to compare with neighbour sampling."""
-SAINT_NODES = 6000
-"""Nodes of a subgraph, to compare with GraphSAINT."""
 SIGN_POWERS = (3, 3, 3)
 """Powers of SIGN to compare with, those of the paper's table."""
 _SAMPLE = 128
 
 
-def graph_counts(graph: Graph) -> GraphCounts:
-    """Return the numbers of a graph; one without labels counts as one of 2 classes."""
+def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCounts:
+    """Return the numbers of a graph; one without labels counts as one of 2 classes.
+
+    inputs: what is read beside the features, which makes each node's row wider.
+    """
     width = 0 if graph.x is None else graph.x.shape[1]
     out_dim = 2 if graph.y is None else node_task(graph).out_dim if "train" in graph.splits else 2
+    if inputs is not None:
+        width = inputs.num_columns(width, out_dim)
     return GraphCounts(graph.num_nodes, graph.num_edges, width, out_dim, mapped=graph.path is not None)
 
 
@@ -62,17 +63,18 @@ def predict_run(recipe: Recipe, graph: Graph) -> Prediction:
     """Predict the recipe's own way of training."""
     if not recipe.is_normal:
         return predict_shadow(recipe, graph)
-    counts, network = graph_counts(graph), network_of(recipe)
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
     if recipe.training.method == "full":
         return predict_full(counts, network, num_targets=len(graph.splits.get("train", ())) or None)
-    return _predict_sampled(recipe, counts, network)
+    return (_predict_saint if recipe.training.method == "saint" else _predict_neighbour)(recipe, counts, network)
 
 
-def _predict_sampled(recipe: Recipe, counts: GraphCounts, network: Network) -> Prediction:
-    """Predict training on subgraphs or drawn neighbours, of the recipe's sizes where it is of that method."""
-    if recipe.training.method == "saint":
-        size = _saint_nodes(recipe.saint)
-        return predict_batches("saint", counts, network, saint_counts(counts, network.num_layers, size))
+def _predict_saint(recipe: Recipe, counts: GraphCounts, network: Network) -> Prediction:
+    subgraph = saint_counts(counts, network.num_layers, _saint_nodes(recipe.saint))
+    return predict_batches("saint", counts, network, subgraph)
+
+
+def _predict_neighbour(recipe: Recipe, counts: GraphCounts, network: Network) -> Prediction:
     fanout, size = max(recipe.neighbour.fanouts), recipe.training.batch_size
     return predict_batches("neighbour", counts, network, neighbour_counts(counts, network.num_layers, size, fanout))
 
@@ -103,7 +105,7 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
         kept += _cached(recipe, graph, scopes)
     return predict_batches(
         "shadow",
-        graph_counts(graph),
+        graph_counts(graph, recipe.inputs),
         network_of(recipe),
         _together(training),
         evaluation=_together(evaluation),
@@ -113,13 +115,12 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
 
 def predictions(recipe: Recipe, graph: Graph) -> list[Prediction]:
     """Predict every way of training the recipe's model on the graph, and the models that propagate once."""
-    counts, network = graph_counts(graph), network_of(recipe)
-    size = recipe.training.batch_size
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
     found = [
         predict_shadow(recipe, graph),
         predict_full(counts, network),
-        predict_batches("saint", counts, network, saint_counts(counts, network.num_layers, SAINT_NODES)),
-        predict_batches("neighbour", counts, network, neighbour_counts(counts, network.num_layers, size, FANOUT)),
+        _predict_saint(recipe, counts, network),
+        _predict_neighbour(recipe, counts, network),
     ]
     if counts.in_dim:
         found += [predict_sgc(counts), predict_sign(counts, SIGN_POWERS)]

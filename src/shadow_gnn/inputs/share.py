@@ -10,15 +10,11 @@ training may be judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from shadow_gnn.batch import Batch
-from shadow_gnn.inputs.columns import Inputs
 from shadow_gnn.loader import derive_seed, permutation
 
 Ints = NDArray[np.int64]
@@ -32,34 +28,6 @@ class LabelParts:
     """Nodes whose labels are inputs."""
     targets: Ints
     """Nodes whose labels are the loss's alone."""
-
-
-@dataclass(frozen=True, eq=False)
-class EpochLabels:
-    """What batches in which all nodes live together read in one epoch."""
-
-    inputs: Inputs
-    """With the labels of the shown nodes alone."""
-    parts: LabelParts
-    """Who shows, and who is judged."""
-
-    def __call__(self, batch: Batch) -> tuple[Batch, Tensor]:
-        """Return the batch with x and the weight of each target's loss, [B]: 0 for those that show their labels.
-
-        The mean over the batch of weighted losses is the mean over the targets that are judged; a batch that has none
-        weighs nothing.
-        """
-        x = torch.from_numpy(self.inputs.rows(batch.node_id.numpy()))
-        judged = torch.from_numpy(np.isin(batch.targets[:, 0].numpy(), self.parts.targets)).float()
-        return replace(batch, x=x), judged * (len(batch) / judged.sum().clamp(min=1))
-
-
-def epoch_labels(inputs: Inputs, share: float, *, seed: int, epoch: int) -> EpochLabels:
-    """Draw who shows labels in an epoch and smooth those; once for all batches of the epoch."""
-    if inputs.labels is None:
-        raise ValueError("epoch_labels: inputs must have columns of labels, got none")
-    parts = label_parts(inputs.labels.nodes, share, seed=seed, epoch=epoch)
-    return EpochLabels(inputs.showing(parts.shown), parts)
 
 
 def label_parts(train: Ints, share: float, *, seed: int, epoch: int) -> LabelParts:
