@@ -21,7 +21,7 @@ $(VENV)/installed: $(VENV)/tools pyproject.toml CMakeLists.txt $(CORE)
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench]'
 	@touch $@
 
-demo: $(VENV)/installed  ## Train two models on the built-in graph, predict its test nodes, draw pictures.
+demo: $(VENV)/installed  ## Train models with scopes and without on the built-in graph, compare, predict, draw.
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## Run the tests.
