@@ -91,7 +91,7 @@ def measure(graph: Graph, kind: str, folder: Path) -> Row:
     else:
         operations = shadow_cost(build_extractor(extractor, training=False)(graph, targets), network)
     return Row(
-        name=f"{model.num_layers}-layer {kind}",
+        name=f"{kind}, {model.num_layers} layers",
         accuracy=run.result["test"]["accuracy"],
         num_nodes=float(np.mean(sizes)),
         operations=float(operations.mean()),
@@ -127,9 +127,9 @@ def draw(graph: Graph, path: Path) -> None:
 def show(rows: list[Row]) -> None:
     """Print the table."""
     table = Table(box=None, pad_edge=False)
-    columns = ("model", "accuracy", "nodes seen", "million operations", "ms/prediction", "s/epoch", "s of training")
+    columns = ("model", "accuracy", "nodes", "million ops", "ms each", "s/epoch", "s in all")
     for name in columns:
-        table.add_column(name, justify="left" if name == "model" else "right")
+        table.add_column(name, justify="left" if name == "model" else "right", no_wrap=True)
     for row in rows:
         numbers = (f"{row.accuracy:.4f}", f"{row.num_nodes:,.0f}", f"{row.operations / 1e6:,.1f}")
         table.add_row(row.name, *numbers, f"{row.milliseconds:.1f}", f"{row.epoch_seconds:.1f}", f"{row.seconds:.0f}")
@@ -145,7 +145,7 @@ def main() -> None:
     shadow("data", "info", graph.path)
     folders = {(recipe, number): train(recipe, number) for recipe in KINDS for number in NUM_LAYERS}
     shadow("predict", folders["debian", 5], "--targets", "test", "--out", OUT / "predictions.parquet")
-    print("\nWhat one prediction looks at and costs (operations: multiply-adds by the paper's equations):")
+    print("\nNodes that one prediction looks at, multiply-adds by the paper's equations, and its time; training:")
     rows = [measure(graph, KINDS[recipe], folder) for (recipe, _), folder in folders.items()]
     show(rows)
     print("With scopes, a deeper model looks no further; a normal one looks at most of the graph.")
