@@ -35,7 +35,7 @@ NUM_LAYERS = (3, 5)
 # What makes the recipes fit into less than a minute for each model, on two cores.
 SMALLER = {
     "debian": ("training.num_epochs=4", "model.hidden_dim=64", "extractor.topk=32"),
-    "debian-full": ("training.num_epochs=40", "training.evaluate_every=4", "model.hidden_dim=64"),
+    "debian-full": ("training.num_epochs=80", "training.evaluate_every=8", "model.hidden_dim=64"),
 }
 KINDS = {"debian": "shaDow-SAGE", "debian-full": "normal SAGE"}
 DRAWN = "gimp"
