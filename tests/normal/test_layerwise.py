@@ -115,8 +115,8 @@ def test_blocks_are_cut_by_what_their_rows_and_edges_cost():
 
 def test_a_file_is_used_only_beyond_the_budget(graph, tmp_path, monkeypatch):
     made = []
-    real = layerwise._nameless_map
-    monkeypatch.setattr(layerwise, "_nameless_map", lambda *given: made.append(given) or real(*given))
+    real = layerwise.new_array
+    monkeypatch.setattr(layerwise, "new_array", lambda *given: made.append(given) or real(*given))
     model = normal_model("gcn", num_layers=3).eval()
     layerwise_logits(model, graph, BlockOptions(block_nodes=7))
     assert made == []

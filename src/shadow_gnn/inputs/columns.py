@@ -17,9 +17,9 @@ from shadow_gnn.batch import Batch
 from shadow_gnn.extract.rows import feature_rows
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.labels import KnownLabels
-from shadow_gnn.inputs.space import new_array
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.smoothing import smoothed
+from shadow_gnn.space import new_array
 from shadow_gnn.task import NodeTask, split_targets
 from shadow_gnn.views import FeatureStatistics, column_statistics
 

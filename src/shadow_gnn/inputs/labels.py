@@ -24,8 +24,8 @@ from scipy.sparse import csr_array
 from shadow_gnn.batch import Batch
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph import Graph
-from shadow_gnn.inputs.space import new_array
 from shadow_gnn.smoothing import smoothed
+from shadow_gnn.space import new_array
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]

@@ -5,7 +5,6 @@ Not for: scopes (predict.py) or a few targets, for which closure_batch reaches a
 
 from __future__ import annotations
 
-import os
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.norm import at_least_float32
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.prefetch import Prefetch
+from shadow_gnn.space import new_array
 
 OnBlock = Callable[[int, int], None]
 """Called as (blocks done, blocks in all)."""
@@ -214,17 +214,8 @@ class _Pass:
         num_bytes = shape[0] * width * self.dtype.itemsize
         if num_bytes * self._num_tables <= self.options.max_bytes // 2 or num_bytes == 0:
             return torch.empty(shape, dtype=self.dtype)
-        return torch.from_numpy(_nameless_map(shape, self.dtype, self.options.folder))
-
-
-def _nameless_map(shape: tuple[int, int], dtype: torch.dtype, folder: Path | None) -> NDArray[Any]:
-    """Map a file that is gone when the array is; its bytes are reserved, so that a full disk is an error here."""
-    kind = np.dtype(np.float64 if dtype == torch.float64 else np.float32)
-    with tempfile.TemporaryFile(dir=folder) as file:
-        num_bytes = shape[0] * shape[1] * kind.itemsize
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, num_bytes)
-        return np.memmap(file, kind, "r+" if hasattr(os, "posix_fallocate") else "w+", shape=shape)
+        kind = np.float64 if self.dtype == torch.float64 else np.float32
+        return torch.from_numpy(new_array(shape, kind, self.options.folder or Path(tempfile.gettempdir())))
 
 
 def _num_tables(branch: Branch) -> int:

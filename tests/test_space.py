@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.errors import WriteError
-from shadow_gnn.inputs.space import new_array
+from shadow_gnn.space import new_array
 
 
 def test_a_mapped_array_works_like_one_in_memory(tmp_path):
@@ -20,5 +20,5 @@ def test_an_empty_array_needs_no_file(tmp_path, shape):
 
 
 def test_a_disk_without_room_is_one_line(tmp_path):
-    with pytest.raises(WriteError, match=r"cannot hold smoothed columns \(\d+ bytes needed\)"):
+    with pytest.raises(WriteError, match=r"cannot hold an array \(\d+ bytes needed\)"):
         new_array((1 << 40, 1 << 10), np.float32, tmp_path)

@@ -28,8 +28,11 @@ def new_array(shape: tuple[int, ...], dtype: Any, folder: Path | None = None) ->
     try:
         with tempfile.TemporaryFile(dir=place) as handle:
             # Space is taken now: on a disk that is full later, the process would end without a word.
-            os.posix_fallocate(handle.fileno(), 0, num_bytes)
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(handle.fileno(), 0, num_bytes)
+            else:  # macOS
+                os.truncate(handle.fileno(), num_bytes)
             return np.memmap(handle, dtype, "r+", shape=shape).view(np.ndarray)
     except OSError as error:
         reason = error.strerror or error
-        raise WriteError(f"{place}: cannot hold smoothed columns ({num_bytes} bytes needed): {reason}") from error
+        raise WriteError(f"{place}: cannot hold an array ({num_bytes} bytes needed): {reason}") from error
