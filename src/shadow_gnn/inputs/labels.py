@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -122,7 +121,7 @@ class KnownLabels:
             return
         nodes, node_place = np.unique(node_id, return_inverse=True)
         entries = self.operator.entries(targets[known], nodes, len(sums))
-        if not _apart(batch):
+        if batch.joined:
             for part, entry in zip(sums, entries, strict=True):
                 part -= (entry.T @ vectors[known])[node_place]
             return
@@ -247,11 +246,6 @@ def _only(vectors: csr_array[Any], shown: NDArray[np.bool_]) -> csr_array[Any]:
     row = np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr))
     kept = np.flatnonzero(shown[row])
     return csr_array((vectors.data[kept], (row[kept], vectors.indices[kept])), shape=vectors.shape)
-
-
-def _apart(batch: Batch) -> bool:
-    """Tell whether every target has a scope of its own."""
-    return torch.equal(batch.subgraph[batch.target_node[:, 0]], torch.arange(len(batch)))
 
 
 def _within(matrix: csr_array[Any], nodes: Ints) -> csr_array[Any]:
