@@ -1,0 +1,229 @@
+"""Study: normal GNNs beside shaDow, run by run: what each cell of the comparison trains, and where its results are kept.
+
+Not for: the page that is made of them (comparison.py).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from common import CACHE
+from logistic import RANDOM_SPLIT, open_named
+
+from shadow_gnn.extract import Extractor
+from shadow_gnn.files import write_file
+from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.predict import evaluate
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.setup import make_setup
+from shadow_gnn.train import FitOptions, fit
+
+FOLDER = CACHE / "comparison"
+NUM_SEEDS = 5
+MAX_COLUMNS = 128
+"""Wider features are replaced by their projections on as many singular vectors."""
+LAYERS = (3, 5)
+MODELS: dict[str, dict[str, Any]] = {
+    "GCN": {"layer": "gcn"},
+    "SAGE": {"layer": "sage"},
+    "GAT": {"layer": "gat"},
+    "GIN": {"layer": "gin"},
+    "JK": {"layer": "gcn", "skip": "concat"},
+}
+READOUTS = ("mean", "max", "sort")
+SEARCH = tuple({"learning_rate": rate, "dropout": drop} for rate, drop in product((0.01, 0.003), (0.2, 0.5)))
+SMALL_SEARCH = SEARCH[::2]
+"""The learning rate alone."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How small a graph's runs are made."""
+
+    targets: tuple[int, int, int] | None = None
+    """Targets of training, validation and test that are drawn from the splits; None for all."""
+    hidden_dim: int = 64
+    """Width of every layer."""
+    shadow_epochs: int = 12
+    """Passes over the training targets."""
+    batch_size: int = 64
+    """Targets of a shaDow step."""
+    full_epochs: int = 100
+    """Steps on the whole graph."""
+    walks: int = 300
+    """Walks of a subgraph of GraphSAINT, of 3 steps each."""
+    search: tuple[dict[str, float], ...] = SEARCH
+    """Settings that are tried with the first seed."""
+
+
+SIZES = {
+    "cora": Size(shadow_epochs=30, batch_size=48, walks=100),
+    "pubmed": Size(shadow_epochs=40, batch_size=24),
+    "amazon-computers": Size((600, 400, 1500), shadow_epochs=20, search=SMALL_SEARCH),
+    "coauthor-cs": Size((600, 400, 1500), shadow_epochs=20, search=SMALL_SEARCH),
+    "debian": Size((2000, 600, 2000), shadow_epochs=10, batch_size=128, search=SMALL_SEARCH),
+    "ogbn-arxiv": Size((2000, 600, 2000), 32, 10, 128, 60, 1000, SMALL_SEARCH),
+}
+EXTRACTORS: dict[str, dict[str, Any]] = {
+    "ppr": {"kind": "ppr", "topk": 50},
+    "2-hop": {"kind": "khop", "num_hops": 2, "fanout": 7},
+}
+WAYS = ("full", "saint", "ppr", "2-hop", "readout")
+"""Columns of the table: two normal ways, two kinds of scopes, and PPR scopes with the best pooling."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model trained in one way on one graph."""
+
+    data: str
+    model: str
+    num_layers: int
+    way: str
+
+    @property
+    def folder(self) -> Path:
+        """Where its runs are kept."""
+        return FOLDER / self.data / f"{self.model}-{self.num_layers}-{self.way}"
+
+
+def cells(data: str) -> Iterator[Cell]:
+    """Give the cells of a graph, those that others build on first."""
+    for model, num_layers, way in product(MODELS, LAYERS, WAYS):
+        yield Cell(data, model, num_layers, way)
+
+
+def choices(cell: Cell, data: Path) -> list[dict[str, Any]]:
+    """Return the settings that are tried: the same few for all ways; for the readout, those that served PPR scopes."""
+    search = [dict(settings) for settings in SIZES[cell.data].search]
+    if cell.way != "readout":
+        return search
+    settings, _ = chosen(replace(cell, way="ppr"), data)
+    return [{**settings, "readout": readout} for readout in READOUTS]
+
+
+def recipe_of(cell: Cell, settings: Mapping[str, Any], seed: int) -> Recipe:
+    """Return what one run trains."""
+    size, normal = SIZES[cell.data], cell.way in ("full", "saint")
+    model = {**MODELS[cell.model], "num_layers": cell.num_layers, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
+    model |= {"dropout": settings["dropout"], "standardise": cell.data in ("debian", "ogbn-arxiv")}
+    training = {"learning_rate": settings["learning_rate"], "batch_size": size.batch_size, "schedule": "cosine"}
+    table: dict[str, Any] = {"graph": cell.data, "seed": seed, "model": model, "training": training}
+    if cell.way == "full":
+        training |= {"method": "full", "num_epochs": size.full_epochs, "evaluate_every": 4}
+    elif cell.way == "saint":
+        training |= {"method": "saint", "num_epochs": 16}
+        table["saint"] = {"sampler": "rw", "num_walks": size.walks, "walk_length": 3, "num_steps": 10}
+    else:
+        training["num_epochs"] = size.shadow_epochs
+        table["extractor"] = EXTRACTORS["2-hop" if cell.way == "2-hop" else "ppr"]
+        model["readout"] = settings.get("readout", "center")
+    assert normal == ("extractor" not in table)
+    return Recipe.model_validate(table)
+
+
+def run(cell: Cell, settings: Mapping[str, Any], seed: int, data: Path) -> dict[str, Any]:
+    """Train once, unless that very run is kept already; return validation and test accuracy and CPU seconds."""
+    recipe = recipe_of(cell, settings, seed)
+    name = "-".join(str(value) for value in settings.values())
+    path = cell.folder / f"{name}-{seed}.json"
+    plan = recipe.model_dump(mode="json")
+    if path.exists():
+        kept: dict[str, Any] = json.loads(path.read_text())
+        if kept["recipe"] == plan:
+            return kept
+    found = {"recipe": plan, "settings": dict(settings), **train(recipe, study_graph(cell.data, data, seed))}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, json.dumps(found).encode())
+    print(f"{cell.data} {cell.model}-{cell.num_layers} {cell.way} {name} seed {seed}: {found['test']:.4f} "
+          f"{found['cpu_seconds']:.1f} s", flush=True)  # fmt: skip
+    return found
+
+
+def train(recipe: Recipe, graph: Graph) -> dict[str, float]:
+    """Train a recipe on a graph and evaluate the epoch that was best on validation."""
+    begin = time.process_time()
+    setup = make_setup(recipe, graph)
+    if not recipe.is_normal and setup.training_extractors[0].deterministic:
+        shared = (shared_extractor(recipe.graph, setup.training_extractors[0]),)
+        setup = replace(setup, training_extractors=shared, evaluation_extractors=shared)
+    valid = setup.evaluation_loaders(graph.splits["valid"])
+    options = FitOptions(seed=recipe.seed, validate=lambda model: evaluate(model, valid, setup.task))
+    state = fit(setup.model, setup.training_loaders(), setup.task, recipe.training, options)
+    test = evaluate(setup.model, setup.evaluation_loaders(graph.splits["test"]), setup.task)
+    assert state.best is not None
+    return {
+        "valid": state.best.valid["accuracy"],
+        "test": test["accuracy"],
+        "train": state.best.train["accuracy"],
+        "best_epoch": state.best.number + 1,
+        "num_epochs": len(state.history),
+        "cpu_seconds": time.process_time() - begin,
+    }
+
+
+_SCOPES: dict[str, Extractor] = {}
+
+
+def shared_extractor(data: str, extractor: Extractor) -> Extractor:
+    """Return the extractor of a graph whose cache all runs of this process share."""
+    return _SCOPES.setdefault(f"{data} {extractor.key}", extractor)
+
+
+def chosen(cell: Cell, data: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the settings with the best validation of the first seed, and the runs of all seeds with them."""
+    tried = [(run(cell, settings, 0, data), settings) for settings in choices(cell, data)]
+    _, best = max(tried, key=lambda pair: pair[0]["valid"])
+    return best, [run(cell, best, seed, data) for seed in range(NUM_SEEDS)]
+
+
+@cache
+def whole_graph(data: str, folder: Path) -> Graph:
+    """Return a graph with narrow features."""
+    graph = open_named(data, folder, 0)
+    assert graph.x is not None
+    if graph.x.shape[1] <= MAX_COLUMNS:
+        return graph
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import svds
+
+    rows = graph.x.rows(np.arange(graph.num_nodes))
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    left, values, _ = svds(csr_array(rows), MAX_COLUMNS, v0=np.ones(min(rows.shape)), solver="arpack")
+    narrow = left * (values * np.sqrt(left.size) / np.linalg.norm(values))
+    return replace(graph, x=DenseFeatures(narrow.astype(np.float32)), path=None)
+
+
+def study_graph(data: str, folder: Path, seed: int) -> Graph:
+    """Return a graph with the targets that a seed is trained and judged on: random ones differ from seed to seed."""
+    graph, size = whole_graph(data, folder), SIZES[data]
+    if size.targets is None:
+        return graph
+    rng = np.random.default_rng(seed if data in RANDOM_SPLIT else 0)
+    if data in RANDOM_SPLIT:
+        order = rng.permutation(graph.num_nodes)
+        splits = dict(zip(("train", "valid", "test"), np.split(order, np.cumsum(size.targets))[:3], strict=True))
+    else:
+        splits = {
+            name: rng.choice(graph.splits[name], count, replace=False)
+            for name, count in zip(("train", "valid", "test"), size.targets, strict=True)
+        }
+    return replace(graph, splits={name: np.sort(nodes) for name, nodes in splits.items()}, path=None)
+
+
+def work(names: list[str], part: int, num_parts: int, data: Path) -> None:
+    """Do every num_parts-th pair of model and depth of some graphs."""
+    torch.set_num_threads(1)
+    for name in names:
+        for number, cell in enumerate(cells(name)):
+            if number // len(WAYS) % num_parts == part:
+                chosen(cell, data)
