@@ -186,6 +186,11 @@ def chosen(cell: Cell, data: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
     return best, [run(cell, best, seed, data) for seed in range(NUM_SEEDS)]
 
 
+def kept_runs() -> list[dict[str, Any]]:
+    """Return every run that was done, those of settings that were not chosen included."""
+    return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*/*/*.json"))]
+
+
 @cache
 def whole_graph(data: str, folder: Path) -> Graph:
     """Return a graph with narrow features."""

@@ -1,0 +1,35 @@
+"""Comparison text: what docs/comparison.md says around its tables.
+
+Not for: figures, which comparison.py fills in.
+"""
+
+HEAD = """# Normal GNNs beside shaDow
+
+Written by `python bench/comparison.py` (two processes share the runs: `--part 1/2`, `--part 2/2`; stopped, they go on
+where they were). Test accuracy in percent, mean and sample deviation of {seeds} seeds, {runs} runs, {hours} hours of
+one core in all.
+
+What is compared, on six graphs with five models of 3 and 5 layers:
+
+- **full**: a normal GNN on the whole graph at once; **saint**: the same on subgraphs of GraphSAINT (random walks, with
+  its normalisation), evaluated exactly on the whole graph.
+- **ppr**, **2-hop**: shaDow with the target's own vector as readout, on the 50 nodes of highest personalised PageRank,
+  or on 2 hops with a fanout of 7 (at most 57 nodes). **readout**: PPR scopes with the best of {readouts}.
+
+Both sides have the same search: the learning rates 0.01 and 0.003, on cora and pubmed with dropout 0.2 and 0.5 each
+(elsewhere 0.2), tried with the first seed and chosen on validation; then five seeds of what was chosen. The readout
+column takes over what was chosen for ppr and tries the readouts instead. All have DropEdge 0.1, a cosine schedule and
+the best epoch on validation. JK is GCN with the outputs of all layers concatenated, as in the paper.
+
+Sizes are small so that the whole table is made in hours on one machine, so accuracies are below those of
+[docs/learning.md](learning.md): narrow layers, small scopes, few training targets (table at the end). Features of more
+than 128 columns are replaced by their projections on the first 128 singular vectors, for both sides. The
+features of ogbn-arxiv are substitutes (guesses of categories from each paper's text), so its accuracies must not be set beside published
+ones. amazon-computers and coauthor-cs draw their targets anew for every seed; the others have one draw from their
+official split.
+
+![Accuracy of both sides](comparison.png)
+"""
+
+EXPLANATIONS = """## Where it does not hold, and why
+"""
