@@ -24,8 +24,8 @@ $(VENV)/installed: $(VENV)/tools pyproject.toml CMakeLists.txt $(CORE)
 demo: $(VENV)/installed  ## Train models with scopes and without on the built-in graph, compare, predict, draw.
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/installed  ## Run the tests.
-	$(BIN)/python -m pytest -m "not slow"
+test: $(VENV)/installed  ## Run the tests, one process for each core.
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: $(VENV)/installed  ## Run the tests that are slow or need large data.
 	$(BIN)/python -m pytest -m slow

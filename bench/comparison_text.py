@@ -23,10 +23,10 @@ the best epoch on validation. JK is GCN with the outputs of all layers concatena
 
 Sizes are small so that the whole table is made in hours on one machine, so accuracies are below those of
 [docs/learning.md](learning.md): narrow layers, small scopes, few training targets (table at the end). Features of more
-than 128 columns are replaced by their projections on the first 128 singular vectors, for both sides. The
-features of ogbn-arxiv are substitutes (guesses of categories from each paper's text), so its accuracies must not be set beside published
-ones. amazon-computers and coauthor-cs draw their targets anew for every seed; the others have one draw from their
-official split.
+than 128 columns are replaced by their projections on the first 128 singular vectors, for both sides. The features of
+ogbn-arxiv are substitutes (guesses of categories from each paper's text), so its accuracies must not be set beside
+published ones. amazon-computers and coauthor-cs draw their targets anew for every seed; the others have one draw from
+their official split.
 
 ![Accuracy of both sides](comparison.png)
 """

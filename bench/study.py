@@ -1,4 +1,4 @@
-"""Study: normal GNNs beside shaDow, run by run: what each cell of the comparison trains, and where its results are kept.
+"""Study: normal GNNs beside shaDow, run by run: what each cell of the comparison trains, and where results are kept.
 
 Not for: the page that is made of them (comparison.py).
 """

@@ -15,6 +15,10 @@ settings.load_profile("shared")
 # In the background of a script, Ctrl-C is ignored by everything that is started: the tests that send it need it heard.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests that run side by side share the cores: threads of torch that spin for each other would slow all of them.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"
+
 # `make sanitize` puts a core with sanitizers in the place of the installed one, before anything imports it.
 if core := os.environ.get("SHADOW_TEST_CORE"):
     spec = importlib.util.spec_from_file_location("shadow_gnn._core", core)
