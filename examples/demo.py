@@ -151,14 +151,14 @@ def main() -> None:
     print("With scopes, a deeper model looks no further; a normal one looks at most of the graph.")
     draw(graph, OUT / "scope.png")
     curves = {f"{KINDS[recipe]}, {number} layers": read_curve(folder) for (recipe, number), folder in folders.items()}
-    plot_learning_curves(curves, OUT / "curves.png", title="Sections of Debian packages")
+    plot_learning_curves(curves, OUT / "curves.png", title="Sections of Debian packages", along="seconds")
     points = {row.name: (row.operations, row.accuracy) for row in rows}
     plot_comparison(points, OUT / "comparison.png", title="Accuracy against the cost of one prediction")
     print(f"\n{time.perf_counter() - begin:.0f} seconds. Look at:")
     for name, what in (
         ("predictions.parquet", "the section of every test package, with probabilities"),
         ("scope.png", f"the scope of {DRAWN}"),
-        ("curves.png", "accuracy and loss by epoch"),
+        ("curves.png", "accuracy and loss by seconds of training"),
         ("comparison.png", "normal GNNs beside shaDow"),
         ("debian-5", "a run folder; try `shadow evaluate` on it"),
     ):
