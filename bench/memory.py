@@ -1,4 +1,4 @@
-"""Predicted memory against what a process really takes: full-batch training, and shaDow with its loaders.
+"""Predicted memory against what a process really takes, for every way of training.
 
 Not for: speed. Each training runs in a process of its own, whose anonymous memory is watched while it trains.
 """
@@ -13,23 +13,26 @@ import tempfile
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 from common import Bar, Report, finish, graphs, options, random_targets
 
 from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.batch import Batch
-from shadow_gnn.footprint import graph_counts, network_of, predict_shadow
+from shadow_gnn.footprint import predict_run
 from shadow_gnn.graph import DenseFeatures, Graph
-from shadow_gnn.memory import Prediction, predict_full, readable
+from shadow_gnn.memory import readable
+from shadow_gnn.predict import evaluate
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.setup import Setup, make_setup
+from shadow_gnn.setup import make_setup
 from shadow_gnn.store import open_graph, save_graph
+from shadow_gnn.task import split_targets
+from shadow_gnn.train import FitOptions, fit
 
 WITHIN = 0.3
 """Share by which a prediction may differ from the measurement."""
 LAYERS = ("gcn", "sage", "gat", "gin")
+METHODS = ("full", "saint", "neighbour", "shadow")
 
 
 @dataclass
@@ -63,79 +66,29 @@ def anonymous_bytes() -> int:
     raise OSError("memory: /proc/self/status must have RssAnon, as on Linux")
 
 
-def recipe_of(layer: str, folder: Path) -> Recipe:
-    return Recipe.model_validate(
-        {
-            "graph": str(folder),
-            "extractor": {"topk": 100},
-            "model": {"layer": layer, "num_layers": 3, "hidden_dim": 128, "dropout": 0.2, "encoding": "none"},
-            "training": {"num_epochs": 1, "cache_megabytes": 64},
-        }
-    )
-
-
-def whole_graph(graph: Graph) -> Batch:
-    """Return the graph as one joined batch in which every node is a target."""
-    ids = torch.arange(graph.num_nodes)
-    assert graph.x is not None
-    assert graph.y is not None
-    return Batch(
-        targets=ids[:, None],
-        target_row=ids,
-        target_node=ids[:, None],
-        node_id=ids,
-        hop=torch.zeros_like(ids),
-        score=torch.ones(graph.num_nodes),
-        subgraph=torch.zeros_like(ids),
-        indptr=torch.from_numpy(np.array(graph.indptr)),
-        indices=torch.from_numpy(graph.indices.astype(np.int64)),
-        order="hop",
-        hop_ptr=(graph.num_nodes,),
-        ptr=None,
-        x=torch.from_numpy(graph.x.rows(np.arange(graph.num_nodes))),
-        y=torch.from_numpy(np.array(graph.y)),
-    )
-
-
-def train_full(setup: Setup) -> None:
-    """Make two steps on the whole graph."""
-    from shadow_gnn.train import make_optimiser
-
-    batch, model = whole_graph(setup.graph), setup.model
-    optimiser = make_optimiser(model, setup.recipe.training)
-    model.train()
-    for _ in range(2):
-        optimiser.zero_grad(set_to_none=True)
-        setup.task.loss(model(batch), batch.y).backward()
-        optimiser.step()
-
-
-def train_shadow(setup: Setup) -> None:
-    """Train one epoch and evaluate, as a run does."""
-    from shadow_gnn.predict import evaluate
-    from shadow_gnn.task import split_targets
-    from shadow_gnn.train import FitOptions, fit
-
-    loaders = setup.evaluation_loaders(split_targets(setup.graph, "valid"))
-    options = FitOptions(validate=lambda model: evaluate(model, loaders, setup.task))
-    fit(setup.model, setup.training_loaders(), setup.task, setup.recipe.training, options)
+def recipe_of(method: str, layer: str, folder: Path) -> Recipe:
+    training = {"method": method, "num_epochs": 1, "cache_megabytes": 64}
+    model = {"layer": layer, "num_layers": 3, "hidden_dim": 128, "dropout": 0.2, "encoding": "none"}
+    table: dict[str, Any] = {"graph": str(folder), "model": model, "training": training}
+    if method == "full":
+        training["num_epochs"] = 2
+    elif method == "shadow":
+        table["extractor"] = {"topk": 100}
+    elif method == "saint":
+        table["saint"] = {"num_walks": 2000, "num_steps": 8}
+    return Recipe.model_validate(table)
 
 
 def work(method: str, layer: str, folder: Path) -> None:
-    """Train in this process, which keeps freed memory as our commands do, and print the peak."""
+    """Train and evaluate in this process, as a run does, with freed memory kept as in our commands; print the peak."""
     keep_freed_memory()
     before = anonymous_bytes()
-    setup = make_setup(recipe_of(layer, folder), open_graph(folder))
+    setup = make_setup(recipe_of(method, layer, folder), open_graph(folder))
+    valid = setup.evaluation_loaders(split_targets(setup.graph, "valid"))
+    fit_options = FitOptions(validate=lambda model: evaluate(model, valid, setup.task))
     with Watch() as watch:
-        (train_full if method == "full" else train_shadow)(setup)
+        fit(setup.model, setup.training_loaders(), setup.task, setup.recipe.training, fit_options)
     print(json.dumps({"before": before, "peak": watch.peak}))
-
-
-def predicted(method: str, layer: str, folder: Path) -> Prediction:
-    recipe, graph = recipe_of(layer, folder), open_graph(folder)
-    return (
-        predict_shadow(recipe, graph) if method == "shadow" else predict_full(graph_counts(graph), network_of(recipe))
-    )
 
 
 def prepared(graph: Graph, folder: Path) -> None:
@@ -165,12 +118,12 @@ def main() -> None:
 
 
 def measure(name: str, folder: Path, report: Report, chosen: argparse.Namespace) -> None:
-    for method in ("full", "shadow"):
+    for method in METHODS:
         for layer in LAYERS[1:2] if chosen.quick else LAYERS:
             command = [sys.executable, __file__, "--worker", method, layer, str(folder)]
             done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
             found = json.loads(done.stdout.splitlines()[-1])
-            total = predicted(method, layer, folder).total
+            total = predict_run(recipe_of(method, layer, folder), open_graph(folder)).total
             ratio = total / found["peak"]
             sizes = [readable(size) for size in (found["before"], found["peak"], total)]
             report.rows.append([name, method, layer, *sizes, f"{ratio:.2f}"])

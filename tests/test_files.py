@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shadow_gnn.errors import WriteError
-from shadow_gnn.files import NpyError, map_npy, new_folder, write_file, write_npy
+from shadow_gnn.files import NpyError, map_npy, new_folder, read_bytes, read_object, write_file, write_npy
 
 
 @pytest.mark.parametrize(
@@ -235,3 +235,22 @@ def test_mapping_a_large_sparse_file_costs_no_memory_and_milliseconds(tmp_path):
     array = map_npy(path)
     assert time.perf_counter() - begin < 0.1
     assert array[4294967295] == 0
+
+
+def test_a_small_file_is_read_whole_and_a_larger_one_refused(tmp_path):
+    path = tmp_path / "some.json"
+    path.write_text('{"a": [1, 2]}')
+    assert read_bytes(path, 1 << 50, ValueError) == b'{"a": [1, 2]}'
+    assert read_object(path, 13, ValueError) == {"a": [1, 2]}
+    with pytest.raises(ValueError, match=r"some.json: must have at most 12 bytes"):
+        read_bytes(path, 12, ValueError)
+
+
+@pytest.mark.parametrize(("text", "fault"), [("{", "is not JSON"), ("[]", "must hold a JSON object"), ("[" * 9999, "")])
+def test_what_is_not_a_json_object_is_named(tmp_path, text, fault):
+    path = tmp_path / "some.json"
+    path.write_text(text)
+    with pytest.raises(LookupError, match=rf"some.json: {fault}"):
+        read_object(path, 1 << 20, LookupError)
+    with pytest.raises(LookupError, match=r"none.json: cannot be read: No such file"):
+        read_object(tmp_path / "none.json", 1 << 20, LookupError)

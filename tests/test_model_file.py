@@ -90,7 +90,7 @@ def test_predicts_on_a_graph_it_has_not_seen(folder):
         (lambda config: {**config, "in_dim": -1}, "config.json: in_dim: Input should be greater than or equal to 0"),
         (lambda config: {**config, "extra": 1}, "config.json: extra: Extra inputs are not permitted"),
         (lambda config: {**config, "out_dim": 7}, r"weight head.linear.weight must have shape \(7, 8\)"),
-        (lambda config: [1], "is not the config.json of a shadow-gnn model"),
+        (lambda config: [1], "config.json: must hold a JSON object"),
     ],
 )
 def test_a_config_that_does_not_fit_is_one_line(folder, change, text):

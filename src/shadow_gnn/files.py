@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import hashlib
+import json
 import math
 import os
 import re
@@ -118,6 +119,32 @@ def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
         handle.close()
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     return handle
+
+
+def read_bytes(path: Path, max_bytes: int, fault: Callable[[str], Exception], *, follow_links: bool = True) -> bytes:
+    """Read a whole file of at most max_bytes; anything else raises the fault, which names the file."""
+    try:
+        with open_regular(path, follow_links=follow_links) as handle:
+            # Python reserves as much as it is asked to read.
+            data = handle.read(min(max_bytes, os.fstat(handle.fileno()).st_size) + 1)
+    except OSError as error:
+        raise fault(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(data) > max_bytes:
+        raise fault(f"{path}: must have at most {max_bytes} bytes")
+    return data
+
+
+def read_object(
+    path: Path, max_bytes: int, fault: Callable[[str], Exception], *, follow_links: bool = True
+) -> dict[str, Any]:
+    """Read a JSON object from a file of at most max_bytes; anything else raises the fault, which names the file."""
+    try:
+        content = json.loads(read_bytes(path, max_bytes, fault, follow_links=follow_links))
+    except (ValueError, RecursionError) as error:
+        raise fault(f"{path}: is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise fault(f"{path}: must hold a JSON object")
+    return content
 
 
 def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shadow_gnn.errors import FolderError
-from shadow_gnn.files import new_checksum, open_regular
+from shadow_gnn.files import new_checksum, read_object
 
 VERSION = 1
 MAX_BYTES = 1 << 20
@@ -73,18 +73,8 @@ def dump_manifest(manifest: Manifest) -> bytes:
 
 def read_manifest(path: Path) -> Manifest:
     """Read and check graph.json; every fault is a FolderError that names the file."""
-    try:
-        with open_regular(path, follow_links=False) as handle:
-            raw = handle.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if len(raw) > MAX_BYTES:
-        raise FolderError(f"{path}: must have at most {MAX_BYTES} bytes")
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise FolderError(f"{path}: is not JSON: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != "shadow-graph":
+    content = read_object(path, MAX_BYTES, FolderError, follow_links=False)
+    if content.get("format") != "shadow-graph":
         raise FolderError(f"{path}: is not the graph.json of a graph folder")
     if content.get("version") != VERSION:
         raise FolderError(

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from shadow_gnn.build import build_model
 from shadow_gnn.checkpoint import load_weights
 from shadow_gnn.errors import RunError
-from shadow_gnn.files import new_checksum, open_regular, write_file
+from shadow_gnn.files import new_checksum, read_bytes, read_object, write_file
 from shadow_gnn.graph import Graph
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import BranchRecipe, InputsRecipe, Record
@@ -25,7 +25,7 @@ from shadow_gnn.views import FeatureStatistics
 
 VERSION = 1
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
-MAX_CONFIG_BYTES = 1 << 26
+MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
 Width = Annotated[int, Field(ge=0, le=100_000_000)]
 
@@ -101,7 +101,7 @@ def read_model(folder: str | Path) -> TrainedModel:
     """Read a model; a RunError names the file that is missing, damaged or of another version."""
     folder = Path(folder)
     config = read_config(folder)
-    data = _read(folder / WEIGHTS)
+    data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)
     if _checksum(data) != config.weights_blake2b:
         raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum is not the one of {CONFIG}")
     from safetensors.torch import load
@@ -123,12 +123,8 @@ def read_model(folder: str | Path) -> TrainedModel:
 def read_config(folder: str | Path) -> ModelConfig:
     """Read what a model is, without its weights."""
     path = Path(folder) / CONFIG
-    raw = _read(path, MAX_CONFIG_BYTES)
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path}: is not JSON: {error}") from error
-    if not isinstance(content, dict) or content.get("model_type") != "shadow-gnn":
+    content = read_object(_written(path), MAX_CONFIG_BYTES, RunError)
+    if content.get("model_type") != "shadow-gnn":
         raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
     if content.get("version") != VERSION:
         raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
@@ -169,17 +165,10 @@ def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
     return FeatureStatistics(np.zeros(config.input_dim, np.float32), np.ones(config.input_dim, np.float32))
 
 
-def _read(path: Path, max_bytes: int | None = None) -> bytes:
-    try:
-        with open_regular(path) as handle:
-            data = handle.read() if max_bytes is None else handle.read(max_bytes + 1)
-    except FileNotFoundError:
-        raise RunError(f"{path}: is missing; is the run finished?") from None
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if max_bytes is not None and len(data) > max_bytes:
-        raise RunError(f"{path}: must have at most {max_bytes} bytes")
-    return data
+def _written(path: Path) -> Path:
+    if not path.exists():
+        raise RunError(f"{path}: is missing; is the run finished?")
+    return path
 
 
 def _checksum(data: bytes) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shadow_gnn.errors import SourceError
-from shadow_gnn.files import open_regular, write_file
+from shadow_gnn.files import read_bytes, write_file
 
 COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 _MAX_BYTES = 1 << 26
@@ -49,10 +49,9 @@ def read_curve(folder: str | Path) -> Curve:
     """Read the metrics.csv of a run folder; a fault of the file is a SourceError."""
     path = Path(folder) / "metrics.csv"
     try:
-        with open_regular(path) as handle:
-            text = handle.read(_MAX_BYTES).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        text = read_bytes(path, _MAX_BYTES, SourceError).decode()
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: must be text: {error}") from error
     rows = list(csv.DictReader(io.StringIO(text)))
     names = [name for name in (rows[0] if rows else {}) if name.startswith("train_")]
     metric = names[0].removeprefix("train_") if names else ""

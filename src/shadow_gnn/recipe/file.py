@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.errors import RecipeError
-from shadow_gnn.files import open_regular
+from shadow_gnn.files import read_bytes
 from shadow_gnn.recipe.faults import recipe_faults
 from shadow_gnn.recipe.keys import toml_value
 from shadow_gnn.recipe.records import Recipe
@@ -63,13 +63,7 @@ def _assignments(table: dict[str, Any]) -> list[str]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        with open_regular(path) as handle:
-            raw = handle.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise RecipeError([f"{path}: cannot be read: {error.strerror or error}"]) from error
-    if len(raw) > MAX_BYTES:
-        raise RecipeError([f"{path}: must have at most {MAX_BYTES} bytes"])
+    raw = read_bytes(path, MAX_BYTES, lambda fault: RecipeError([fault]))
     try:
         return tomllib.loads(raw.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

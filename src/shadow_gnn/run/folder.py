@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from shadow_gnn.errors import RecipeError, RunError, WriteError
-from shadow_gnn.files import new_checksum, new_folder, open_regular, write_blocks, write_file
+from shadow_gnn.files import new_checksum, new_folder, read_object, write_blocks, write_file
 from shadow_gnn.graph import Graph
 from shadow_gnn.manifest import read_manifest
 from shadow_gnn.recipe import Recipe, Record
@@ -212,20 +212,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object of a run folder; a RunError names the file."""
-    try:
-        with open_regular(path) as handle:
-            raw = handle.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if len(raw) > MAX_BYTES:
-        raise RunError(f"{path}: must have at most {MAX_BYTES} bytes")
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path}: is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path}: must hold a JSON object")
-    return content
+    return read_object(path, MAX_BYTES, RunError)
 
 
 def _dump(content: Mapping[str, Any]) -> str:
