@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -91,15 +92,15 @@ def work(method: str, layer: str, folder: Path) -> None:
     print(json.dumps({"before": before, "peak": watch.peak}))
 
 
-def prepared(graph: Graph, folder: Path) -> None:
-    """Write a graph with features and a split of a few thousand targets."""
+def prepared(graph: Graph, folder: Path, *, everything: bool = False) -> None:
+    """Write a graph with features and a split of a few thousand targets, or of all nodes."""
     if graph.x is None:
         x = np.random.default_rng(0).normal(size=(graph.num_nodes, 128)).astype(np.float32)
         graph = replace(graph, x=DenseFeatures(x))
     if graph.y is None:
         graph = replace(graph, y=np.arange(graph.num_nodes) % 40)
-    drawn = random_targets(graph, 6000)
-    save_graph(replace(graph, splits={"train": drawn[:4000], "valid": drawn[4000:]}), folder)
+    drawn = random_targets(graph, graph.num_nodes if everything else 6000)
+    save_graph(replace(graph, splits={"train": drawn[:-2000], "valid": drawn[-2000:]}), folder)
 
 
 def main() -> None:
@@ -111,14 +112,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for name, graph in graphs(chosen).items():
             prepared(graph, Path(temporary) / name)
-            measure(name, Path(temporary) / name, report, chosen)
+            measure(name, Path(temporary) / name, report, chosen, METHODS)
             if chosen.quick:
                 break
+            prepared(graph, Path(temporary) / f"{name}-all", everything=True)
+            measure(f"{name}, all nodes", Path(temporary) / f"{name}-all", report, chosen, ("full",))
     finish(report, chosen)
 
 
-def measure(name: str, folder: Path, report: Report, chosen: argparse.Namespace) -> None:
-    for method in METHODS:
+def measure(name: str, folder: Path, report: Report, chosen: argparse.Namespace, methods: Sequence[str]) -> None:
+    for method in methods:
         for layer in LAYERS[1:2] if chosen.quick else LAYERS:
             command = [sys.executable, __file__, "--worker", method, layer, str(folder)]
             done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)

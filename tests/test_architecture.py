@@ -77,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "task",
         "views",
     },
-    "footprint": {"batch", "build", "extract", "graph", "memory", "recipe", "setup", "task"},
+    "footprint": {"batch", "build", "extract", "graph", "memory", "methods", "normal", "recipe", "setup", "task"},
     "better": set(),
     "metrics": {"task"},
     "baselines": {"extract", "files", "graph", "loader", "memory", "metrics", "nn", "smoothing", "task"},

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shadow_gnn.footprint import graph_counts, network_of, predict_shadow, predictions
+from shadow_gnn.footprint import graph_counts, network_of, predict_run, predict_shadow, predictions
 from shadow_gnn.graph import Graph
-from shadow_gnn.memory import GraphCounts, Network, available_memory, check_fits
+from shadow_gnn.memory import GraphCounts, Network, available_memory, check_fits, predict_full
+from shadow_gnn.normal.whole import WholeGraph
 from tests.communities import communities, small_recipe
 
 
@@ -62,3 +63,30 @@ def test_a_graph_without_nodes_is_named():
     empty = Graph(np.zeros(1, np.int64), np.zeros(0, np.int32))
     with pytest.raises(ValueError, match=r"^memory: graph must have nodes, got none$"):
         predict_shadow(small_recipe(), empty)
+
+
+def test_full_batches_are_counted_by_what_the_training_targets_hear_of():
+    graph = communities()
+    recipe = small_recipe(training="full", extractor=None)
+    few = replace(graph, splits={"train": graph.splits["train"][:1], "valid": graph.splits["valid"]})
+    small, large = (predict_run(recipe, each) for each in (few, graph))
+    assert small.parts["activations"] < large.parts["activations"]
+    everything = replace(graph, splits={**graph.splits, "train": np.arange(graph.num_nodes)})
+    whole = predict_full(graph_counts(graph), network_of(recipe))
+    assert dict(predict_run(recipe, everything).parts) == dict(whole.parts)
+
+
+@pytest.mark.parametrize("method", ["saint", "neighbour"])
+def test_drawn_batches_count_the_evaluation_of_the_whole_graph(method, monkeypatch):
+    graph = communities()
+    drawn = {"saint": {"num_walks": 1}} if method == "saint" else {}
+    recipe = small_recipe(training={"method": method, "batch_size": 1}, extractor=None, **drawn)
+    found = predict_run(recipe, graph)
+    assert found.parts["features"] >= 2 * graph.num_nodes * 3 * 4
+    assert ("counts" in found.parts) == (method == "saint")
+    # Where that takes too much, it goes in blocks.
+    monkeypatch.setattr(WholeGraph, "max_bytes", 30_000)
+    assert predict_run(recipe, graph).parts["evaluation in blocks"] == 30_000
+    # A graph that is too large to be counted has bounds instead, which are no smaller.
+    monkeypatch.setattr("shadow_gnn.footprint._MOST_COUNTED", 0)
+    assert predict_run(recipe, graph).total >= found.total - 10**6

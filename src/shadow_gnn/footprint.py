@@ -23,8 +23,13 @@ from shadow_gnn.memory import (
     predict_sgc,
     predict_sign,
     saint_counts,
+    whole_counts,
 )
 from shadow_gnn.memory.predict import BATCHES_AHEAD
+from shadow_gnn.methods import make_sampler
+from shadow_gnn.normal.closure import closure_batch
+from shadow_gnn.normal.saint_samplers import Drawer
+from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import BranchRecipe, InputsRecipe, PprRecipe, Recipe, SaintRecipe
 from shadow_gnn.setup import EVALUATION_FACTOR
 from shadow_gnn.task import node_task
@@ -32,6 +37,7 @@ from shadow_gnn.task import node_task
 SIGN_POWERS = (3, 3, 3)
 """Powers of SIGN to compare with, those of the paper's table."""
 _SAMPLE = 128
+_MOST_COUNTED = 20_000_000
 
 
 def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCounts:
@@ -63,20 +69,65 @@ def predict_run(recipe: Recipe, graph: Graph) -> Prediction:
     """Predict the recipe's own way of training."""
     if not recipe.is_normal:
         return predict_shadow(recipe, graph)
+    predict = {"full": _predict_full, "saint": _predict_saint, "neighbour": _predict_neighbour}
+    return predict[recipe.training.method](recipe, graph)
+
+
+def _predict_full(recipe: Recipe, graph: Graph) -> Prediction:
     counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
-    if recipe.training.method == "full":
-        return predict_full(counts, network, num_targets=len(graph.splits.get("train", ())) or None)
-    return (_predict_saint if recipe.training.method == "saint" else _predict_neighbour)(recipe, counts, network)
+    batch = None
+    if _is_countable(graph):
+        drawn = closure_batch(graph, graph.splits["train"], network.num_layers, features=False)
+        batch = _joined_counts(drawn, network.num_layers, 1)
+    return predict_full(counts, network, batch=batch)
 
 
-def _predict_saint(recipe: Recipe, counts: GraphCounts, network: Network) -> Prediction:
-    subgraph = saint_counts(counts, network.num_layers, _saint_nodes(recipe.saint))
-    return predict_batches("saint", counts, network, subgraph)
+def _predict_saint(recipe: Recipe, graph: Graph) -> Prediction:
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+    if _is_countable(graph):
+        drawn = Drawer(graph, graph.splits["train"], make_sampler(recipe.saint)).nodes(recipe.seed, 0)
+        degree = np.diff(graph.indptr)[drawn].mean() if len(drawn) else 0.0
+        num_nodes, mean_degree = len(drawn), float(degree)
+        batch = BatchCounts((num_nodes,) * (network.num_layers + 1), num_nodes, int(num_nodes * mean_degree))
+    else:
+        batch = saint_counts(counts, network.num_layers, _saint_nodes(recipe.saint))
+    # One int32 for each node and edge says how often it was drawn.
+    counted = 4 * (graph.num_nodes + graph.num_edges)
+    return _predict_drawn("saint", counts, network, batch, counted=counted)
 
 
-def _predict_neighbour(recipe: Recipe, counts: GraphCounts, network: Network) -> Prediction:
-    fanout, size = max(recipe.neighbour.fanouts), recipe.training.batch_size
-    return predict_batches("neighbour", counts, network, neighbour_counts(counts, network.num_layers, size, fanout))
+def _predict_neighbour(recipe: Recipe, graph: Graph) -> Prediction:
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+    fanouts, size = recipe.neighbour.fanouts, recipe.training.batch_size
+    if _is_countable(graph):
+        targets = np.random.default_rng(recipe.seed).permutation(graph.splits["train"])
+        wide = fanouts * network.num_layers if len(fanouts) == 1 else fanouts
+        drawn = closure_batch(graph, targets[:size], network.num_layers, fanouts=wide, features=False)
+        num_alive = min(-(-len(targets) // size), 1 + BATCHES_AHEAD)
+        batch = _joined_counts(drawn, network.num_layers, num_alive)
+    else:
+        batch = neighbour_counts(counts, network.num_layers, size, max(fanouts))
+    return _predict_drawn("neighbour", counts, network, batch)
+
+
+def _predict_drawn(
+    name: str, counts: GraphCounts, network: Network, batch: BatchCounts, *, counted: int = 0
+) -> Prediction:
+    """Predict training on drawn parts of the graph, with evaluation on the whole of it, in blocks if need be."""
+    whole = whole_counts(counts, network.num_layers)
+    most = WholeGraph.max_bytes
+    return predict_batches(name, counts, network, batch, evaluation=whole, most_in_evaluation=most, counted=counted)
+
+
+def _is_countable(graph: Graph) -> bool:
+    """Tell whether batches can be drawn to be counted: there are training nodes, and a pass over the edges is short."""
+    return graph.num_edges <= _MOST_COUNTED and len(graph.splits.get("train", ())) > 0
+
+
+def _joined_counts(batch: Batch, num_layers: int, num_alive: int) -> BatchCounts:
+    """Return the numbers of a joined batch, whose layers are trimmed hop by hop."""
+    rows = tuple(batch.num_within(num_layers - done) for done in range(num_layers + 1))
+    return BatchCounts(rows, batch.num_nodes, batch.num_edges, num_alive)
 
 
 def _saint_nodes(recipe: SaintRecipe) -> int:
@@ -115,12 +166,12 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
 
 def predictions(recipe: Recipe, graph: Graph) -> list[Prediction]:
     """Predict every way of training the recipe's model on the graph, and the models that propagate once."""
-    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+    counts = graph_counts(graph, recipe.inputs)
     found = [
         predict_shadow(recipe, graph),
-        predict_full(counts, network),
-        _predict_saint(recipe, counts, network),
-        _predict_neighbour(recipe, counts, network),
+        _predict_full(recipe, graph),
+        _predict_saint(recipe, graph),
+        _predict_neighbour(recipe, graph),
     ]
     if counts.in_dim:
         found += [predict_sgc(counts), predict_sign(counts, SIGN_POWERS)]

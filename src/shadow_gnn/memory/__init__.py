@@ -23,6 +23,7 @@ from shadow_gnn.memory.predict import (
     predict_sign,
     saint_counts,
     scope_counts,
+    whole_counts,
 )
 
 __all__ = [
@@ -45,4 +46,5 @@ __all__ = [
     "readable",
     "saint_counts",
     "scope_counts",
+    "whole_counts",
 ]

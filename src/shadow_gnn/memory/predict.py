@@ -98,18 +98,15 @@ class Prediction:
 
 
 def predict_full(
-    graph: GraphCounts, network: Network, *, num_targets: int | None = None, keeps_freed: bool = True
+    graph: GraphCounts, network: Network, *, batch: BatchCounts | None = None, keeps_freed: bool = True
 ) -> Prediction:
     """Predict full-batch training: every node's activations of every layer are kept for the backward pass.
 
-    num_targets: training targets, to which the last layer is trimmed; None for all nodes. keeps_freed: whether freed
-    memory stays with the process, as in our commands (allocator.py). A few huge blocks of different sizes seldom fit
-    into each other's places: about as much again as is in use was measured.
+    batch: what the training targets hear of, layer by layer; None for all nodes in all layers. keeps_freed: whether
+    freed memory stays with the process, as in our commands (allocator.py). A few huge blocks of different sizes seldom
+    fit into each other's places: about as much again as is in use was measured.
     """
-    last = graph.num_nodes if num_targets is None else num_targets
-    rows = (*[graph.num_nodes] * network.num_layers, last)
-    batch = BatchCounts(rows, graph.num_nodes, graph.num_edges, num_alive=1)
-    parts = _training(graph, network, batch)
+    parts = _training(graph, network, batch or whole_counts(graph, network.num_layers))
     if keeps_freed:
         parts["freed and kept"] = sum(parts[name] for name in ("features", "activations", "logits", "gradients"))
     return Prediction("full", {**_held_graph(graph), **parts, "program": PROGRAM})
@@ -122,19 +119,29 @@ def predict_batches(
     batch: BatchCounts,
     *,
     evaluation: BatchCounts | None = None,
+    most_in_evaluation: int | None = None,
     cached: int = 0,
+    counted: int = 0,
 ) -> Prediction:
     """Predict training in minibatches, of scopes (shadow) or of joined graphs (saint, neighbour).
 
     evaluation: its batches, which may be larger but need no activations for a backward pass; the moment that takes more
-    counts. cached: bytes of scopes kept between epochs.
+    counts. most_in_evaluation: bytes above which it goes in blocks. cached: bytes of scopes kept between epochs.
+    counted: bytes of GraphSAINT's counts.
     """
     worst = _training(graph, network, batch)
     if evaluation is not None:
-        other = {**_evaluation(graph, network, evaluation), "weights": worst["weights"]}
-        worst = max(worst, other, key=lambda parts: sum(parts.values()))
-    kept = {"cached scopes": cached} if cached else {}
+        other = _evaluation(graph, network, evaluation)
+        if most_in_evaluation is not None and sum(other.values()) > most_in_evaluation:
+            other = {"evaluation in blocks": most_in_evaluation}
+        worst = max(worst, {**other, "weights": worst["weights"]}, key=lambda parts: sum(parts.values()))
+    kept = {name: size for name, size in (("cached scopes", cached), ("counts", counted)) if size}
     return Prediction(name, {**_held_graph(graph), **worst, **kept, "program": PROGRAM})
+
+
+def whole_counts(graph: GraphCounts, num_layers: int) -> BatchCounts:
+    """Return the numbers of the whole graph as one batch, all of it in every layer."""
+    return BatchCounts((graph.num_nodes,) * (num_layers + 1), graph.num_nodes, graph.num_edges, num_alive=1)
 
 
 def neighbour_counts(graph: GraphCounts, num_layers: int, batch_size: int, fanout: int) -> BatchCounts:
