@@ -54,7 +54,7 @@ class DiskRows:
         if step != 1:
             raise ValueError(f"DiskRows: rows must be taken one after the other, got a step of {step}")
         out = np.empty((max(stop - start, 0), *self.shape[1:]), self.dtype)
-        view, done = memoryview(out.reshape(-1).view(np.uint8)), 0
+        view, done = out.reshape(-1).view(np.uint8).data, 0
         while done < len(view):
             count = os.preadv(self._handle, [view[done:]], start * self._row_bytes + done)
             if count == 0:
@@ -66,7 +66,7 @@ class DiskRows:
         """Put rows in their place from row `start` on."""
         if block.shape[1:] != self.shape[1:] or not 0 <= start <= len(self) - len(block):
             raise ValueError(f"DiskRows: block must fit {self.shape} at row {start}, got {block.shape}")
-        view = memoryview(np.ascontiguousarray(block, dtype=self.dtype).reshape(-1).view(np.uint8))
+        view = np.ascontiguousarray(block, dtype=self.dtype).reshape(-1).view(np.uint8).data
         done = 0
         while done < len(view):
             done += os.pwrite(self._handle, view[done:], start * self._row_bytes + done)

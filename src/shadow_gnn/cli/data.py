@@ -1,4 +1,4 @@
-"""Data: `shadow data import` and `shadow data info`.
+"""Data: `shadow data import` and `shadow data info`; the other subcommands have files of their own (data_get.py).
 
 Not for: the work itself (ingest, store, analysis); heavy libraries load when a command runs.
 """
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli import data_get
+
 if TYPE_CHECKING:
     from shadow_gnn.analysis.describe import Description
     from shadow_gnn.ingest.build import Summary
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Import graphs into graph folders and look at them.", no_args_is_help=True, rich_markup_mode=None
 )
+app.command("get")(data_get.get_command)
+app.command("list")(data_get.list_command)
 
 
 class Merge(StrEnum):

@@ -106,7 +106,8 @@ class _MemberRows:
         self._owner, self._convert, self._next = f"{archive.path}: {key}", convert, 0
         self._row_shape = header.shape[1:]
         like = convert(np.zeros((0, *self._row_shape), header.dtype.newbyteorder("=")), self._owner)
-        self.dtype, self.shape = like.dtype, (header.shape[0], *like.shape[1:])
+        self.dtype: np.dtype[Any] = like.dtype
+        self.shape: tuple[int, ...] = (header.shape[0], *like.shape[1:])
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -123,7 +124,9 @@ class _MemberRows:
 
 def _features(archive: Archive, num_nodes: int, dtype: FeatureDtype, stack: ExitStack) -> Rows:
     if dtype == "int8":
-        raise ValueError("stream_ogb: feature_dtype must be auto, float32 or float16 to be read piece by piece, got int8")
+        raise ValueError(
+            "stream_ogb: feature_dtype must be auto, float32 or float16 for arrays that are streamed, got int8"
+        )
 
     def convert(block: Array, owner: str) -> Array:
         return dense_features(block, len(block), owner, dtype).matrix
