@@ -69,7 +69,7 @@ def test_list_shows_every_name_and_what_is_there(tmp_path, shadow, monkeypatch):
     assert code == 0
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(NAMES) <= set(lines)
-    assert lines["yelp"].endswith("yes")
+    assert lines["yelp"].rstrip().endswith("yes")
     assert lines["flickr"].rstrip().endswith("no")
     assert lines["folder:"] == f"folder: {tmp_path}"
 

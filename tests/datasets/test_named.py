@@ -113,7 +113,7 @@ def test_graphs_without_a_split_get_the_same_random_one_each_time(tmp_path):
         graph = open_graph(get_dataset("amazon-photo", Getting(place, expected=expected))[0])
         splits.append({name: ids.tolist() for name, ids in graph.splits.items()})
     assert splits[0] == splits[1]
-    assert sorted(sum(splits[0].values(), [])) == list(range(6))
+    assert sorted(node for ids in splits[0].values() for node in ids) == list(range(6))
 
 
 def test_another_graph_is_refused_and_leaves_nothing(tmp_path):
@@ -243,7 +243,7 @@ def test_a_data_set_is_found_by_name_or_as_the_folder_itself(tmp_path, monkeypat
 
 
 def test_an_unknown_name_gets_the_nearest_one():
-    with pytest.raises(ValueError, match="got 'ogbn-arxive'; did you mean ogbn-arxiv?"):
+    with pytest.raises(ValueError, match="got 'ogbn-arxive'; did you mean ogbn-arxiv"):
         get_dataset("ogbn-arxive")
 
 

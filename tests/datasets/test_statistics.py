@@ -153,5 +153,5 @@ def test_the_listing_of_the_raw_files_is_compared():
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(ValueError, match="statistics: name must be one of flickr, .*, got 'flicker'"):
+    with pytest.raises(ValueError, match=r"statistics: name must be one of flickr, .*, got 'flicker'"):
         statistics("flicker")
