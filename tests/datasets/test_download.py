@@ -96,3 +96,10 @@ def test_a_damaged_archive_is_named(tmp_path, cut):
     with pytest.raises(SourceError, match=r"a\.zip: is not a readable zip archive"):
         unpack(tmp_path / "a.zip", tmp_path / "out", silent)
     assert list((tmp_path / "out").rglob("*")) == []
+
+
+def test_an_archive_that_inflates_beyond_belief_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/b", bytes(150 << 20))
+    with pytest.raises(SourceError, match="like a zip bomb"):
+        unpack(tmp_path / "a.zip", tmp_path / "out", silent)

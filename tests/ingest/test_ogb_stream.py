@@ -114,3 +114,14 @@ def test_bad_files_are_named_and_leave_nothing(tmp_path, changes, fault):
 def test_eight_bits_are_refused(tmp_path):
     with pytest.raises(ValueError, match="must be auto, float32 or float16 for arrays that are streamed, got int8"):
         stream_to(write_ogb_binary(tmp_path / "papers"), tmp_path / "g", feature_dtype="int8")
+
+
+@pytest.mark.parametrize("key", ["edge_index", "node_feat"])
+def test_a_changed_byte_is_found(tmp_path, key):
+    root = write_ogb_binary(tmp_path / "papers", save=np.savez, **larger(500, 3000))
+    raw = bytearray((root / "raw" / "data.npz").read_bytes())
+    raw[raw.index(f"{key}.npy".encode()) + 2000] ^= 1
+    (root / "raw" / "data.npz").write_bytes(raw)
+    with pytest.raises(SourceError, match=rf"data.npz: (array '{key}': Bad CRC-32|.*must be)"):
+        stream_to(root, tmp_path / "g", memory_bytes=60_000)
+    assert not (tmp_path / "g").exists()
