@@ -23,6 +23,7 @@ from shadow_gnn.cli import (
     extract,
     memory,
     predict,
+    reproduce,
     resume,
     runs,
     train,
@@ -51,6 +52,7 @@ app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
 app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
+app.command("reproduce")(reproduce.reproduce_command)
 
 
 class _Terminated(BaseException):

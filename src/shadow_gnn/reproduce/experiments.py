@@ -1,0 +1,26 @@
+"""Experiments: the one table from the names of `shadow reproduce` to experiments.
+
+Not for: what they do; each has a file of its own.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from shadow_gnn.reproduce.experiment import Experiment
+
+
+def experiments() -> dict[str, Experiment]:
+    """Return every experiment by name, in the order of the paper."""
+    every: tuple[Experiment, ...] = ()
+    return {experiment.name: experiment for experiment in every}
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of a name; an unknown one is one line with the nearest."""
+    every = experiments()
+    if name not in every:
+        near = get_close_matches(name, every, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"reproduce: NAME must be one of {', '.join(every)}, got {name!r}{hint}")
+    return every[name]
