@@ -55,9 +55,7 @@ def hop_counts(
         progress("counting neighbourhoods", start, len(nodes))
         block = np.ascontiguousarray(nodes[start : start + _BLOCK_TARGETS])
         try:
-            parts.append(
-                _core.hop_counts(view, block, num_hops=num_hops, num_threads=resolve_threads(num_threads))
-            )
+            parts.append(_core.hop_counts(view, block, num_hops=num_hops, num_threads=resolve_threads(num_threads)))
         except (_core.CorruptGraph, _core.FileChanged) as error:
             raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
     empty = np.zeros((0, num_hops + 1), np.int64)
