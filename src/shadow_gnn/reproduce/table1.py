@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.graph import Graph
-from shadow_gnn.reproduce.cost_columns import FAST_TARGETS, MAX_TARGETS, ROWS, CostColumns, count_costs
+from shadow_gnn.reproduce.cost_columns import ROWS, CostColumns
 from shadow_gnn.reproduce.data import open_found
 from shadow_gnn.reproduce.drawing import COLOURS, write_figure
 from shadow_gnn.reproduce.experiment import Cell, Finding, Job, Options, Result, Spread, Table
@@ -99,7 +98,7 @@ class Table1:
     def jobs(self, options: Options) -> Sequence[Job]:
         """Return a job that counts the costs of each data set, then one for each model, data set and seed."""
         graphs = open_found(self.data, options.data)
-        costs = [_cost_job(name, graph, options) for name, graph in graphs.items()]
+        costs = [replace(job, key=_cost_key(job.key)) for job in CostColumns().jobs(options)]
         rows = (model.line.row for models in MODELS.values() for model in models)
         return [*costs, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
@@ -117,12 +116,6 @@ class Table1:
 
 def _cost_key(data: str) -> str:
     return f"cost-{data}"
-
-
-def _cost_job(name: str, graph: Graph, options: Options) -> Job:
-    """Return the job of the experiment on costs, under a key of this one."""
-    (job,) = (job for job in CostColumns().jobs(options) if job.key == name)
-    return replace(job, key=_cost_key(name))
 
 
 def _table(data: str, results: Mapping[str, Result]) -> Table:
@@ -174,8 +167,8 @@ def _legend(plot: Any) -> None:
     handles = [
         *(Line2D([], [], color=colour, marker="o", linestyle="none", label=layer) for layer, colour in _COLOUR.items()),
         *(
-            Line2D([], [], color="0.3", marker=marker, linestyle="none", label=text.format("").strip("- ") or "normal")
-            for text, marker in _KINDS.values()
+            Line2D([], [], color="0.3", marker=marker, linestyle="none", label=kind)
+            for kind, (_, marker) in _KINDS.items()
         ),
         Line2D([], [], color="0.3", marker="o", markerfacecolor="none", linestyle="none", label="paper (hollow)"),
     ]

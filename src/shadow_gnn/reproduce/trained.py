@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
@@ -58,9 +59,9 @@ def training_jobs(
     Runs are in options.out / "runs", so that one that was stopped goes on.
     """
     present = [(row, adapted(recipe_of(row.recipe), options)) for row in rows if row.data in graphs]
-    adapted_graphs = {name: fast_graph(graph) if options.fast else graph for name, graph in graphs.items()}
+    known = {name: _Known.of(fast_graph(graph) if options.fast else graph) for name, graph in graphs.items()}
     return [
-        _training_job(row, recipe.model_copy(update={"seed": recipe.seed + number}), adapted_graphs[row.data], options)
+        _training_job(row, recipe.model_copy(update={"seed": recipe.seed + number}), known[row.data], options)
         for number in range(num_runs(options, paper_runs))
         for row, recipe in present
     ]
@@ -129,22 +130,27 @@ def _thinned(nodes: Any) -> Any:
     return np.asarray(nodes)[np.linspace(0, len(nodes) - 1, _FAST_TARGETS).astype(np.int64)]
 
 
-def _training_job(row: Row, recipe: Recipe, graph: Graph, options: Options) -> Job:
-    from shadow_gnn.run.folder import content_hash
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A graph and what settings say of it, found once for all jobs."""
 
-    settings = {
-        "recipe": recipe.model_dump(mode="json", exclude={"graph"}),
-        "data": row.data,
-        "fingerprint": graph.fingerprint,
-        "content": content_hash(graph),
-        "targets": {name: len(nodes) for name, nodes in graph.splits.items()},
-    }
+    graph: Graph
+    settings: dict[str, Any]
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Known:
+        from shadow_gnn.run.folder import content_hash
+
+        targets = {name: len(nodes) for name, nodes in graph.splits.items()}
+        return cls(graph, {"fingerprint": graph.fingerprint, "content": content_hash(graph), "targets": targets})
+
+
+def _training_job(row: Row, recipe: Recipe, known: _Known, options: Options) -> Job:
+    settings = {"recipe": recipe.model_dump(mode="json", exclude={"graph"}), "data": row.data, **known.settings}
     key = run_key(row.recipe, recipe.seed)
     # The settings are in the name: a run of others is never gone on with.
     folder = options.out / "runs" / f"{key}-{_digest(settings)}"
-    return Job(
-        key, f"{row.recipe}, seed {recipe.seed}", settings, lambda progress: train(recipe, graph, folder, progress)
-    )
+    return Job(key, f"{row.recipe}, seed {recipe.seed}", settings, partial(train, recipe, known.graph, folder))
 
 
 def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Result:
