@@ -100,7 +100,7 @@ def test_ensemble_uses_the_data_that_is_there(data, tmp_path):
     outcome = reproduce(Ensemble(), options, only="*-ensemble-*")
     assert outcome.num_jobs == 5
     assert [row[0] for row in outcome.finding.tables[0].rows] == ["flickr"] * 5
-    assert "With `--fast` every model has width 16" in outcome.finding.text
+    assert "With `--fast` every model has width 32" in outcome.finding.text
 
 
 def test_papers100m_measures_scopes(data, tmp_path):
