@@ -201,13 +201,17 @@ def make_extractors(
 
 
 def open_recipe_graph(name: str) -> Graph:
-    """Open the graph that a recipe names: a built-in one, or a folder."""
+    """Open the graph that a recipe names: a built-in one, a folder, or a data set that `shadow data get` made."""
     from shadow_gnn.datasets import BUILT_IN, open_dataset
+    from shadow_gnn.datasets.named import NAMES, find_dataset
 
     if name in BUILT_IN:
         return open_dataset(name)
-    if not Path(name).exists():
-        near = get_close_matches(name, BUILT_IN, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise SourceError(f"graph: {name} must be a graph folder or one of {', '.join(BUILT_IN)}, got neither{hint}")
-    return open_graph(name)
+    if Path(name).exists():
+        return open_graph(name)
+    if name in NAMES:
+        return open_graph(find_dataset(name))
+    near = get_close_matches(name, (*BUILT_IN, *NAMES), 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    known = ", ".join((*BUILT_IN, *NAMES))
+    raise SourceError(f"graph: {name} must be a graph folder or one of {known}, got neither{hint}")
