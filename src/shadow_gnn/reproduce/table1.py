@@ -5,19 +5,19 @@ Not for: training (trained.py) or counting operations (cost_columns.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from shadow_gnn.reproduce.cost_columns import ROWS, CostColumns
-from shadow_gnn.reproduce.data import open_found
+from shadow_gnn.reproduce.data import comparable, open_found
 from shadow_gnn.reproduce.drawing import COLOURS, write_figure
 from shadow_gnn.reproduce.experiment import Cell, Finding, Job, Options, Result, Spread, Table
 from shadow_gnn.reproduce.paper_values import TABLE_1
 from shadow_gnn.reproduce.recipes import paper_recipe
-from shadow_gnn.reproduce.scores import Line, how_text, score_table
+from shadow_gnn.reproduce.scores import Heads, Line, how_text, score_table
 from shadow_gnn.reproduce.trained import RecipeOf, Row, metric_of, score, training_jobs
 
 PAPER_RUNS = 5
@@ -104,11 +104,12 @@ class Table1:
 
     def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
         """Show ours beside the paper's."""
-        names = list(open_found(self.data, options.data))
+        graphs = open_found(self.data, options.data)
+        names = list(graphs)
         return Finding(
             title="Table 1: accuracy and inference cost",
             text=f"{how_text(options, PAPER_RUNS)}\n\n{_COST_TEXT}",
-            tables=tuple(_table(name, results) for name in names),
+            tables=tuple(_table(name, results, comparable(graphs, options)) for name in names),
             draw=partial(_draw, names, results),
             notes=_NOTES,
         )
@@ -118,11 +119,10 @@ def _cost_key(data: str) -> str:
     return f"cost-{data}"
 
 
-def _table(data: str, results: Mapping[str, Result]) -> Table:
+def _table(data: str, results: Mapping[str, Result], names: Collection[str]) -> Table:
     models = MODELS[data]
-    table = score_table(
-        f"table1-{data}", f"Table 1, {data}.", ("method", "layers"), [model.line for model in models], results
-    )
+    heads = Heads(f"table1-{data}", f"Table 1, {data}.", ("method", "layers"))
+    table = score_table(heads, [model.line for model in models], results, names)
     rows: list[tuple[Cell, ...]] = []
     for row, model in zip(table.rows, models, strict=True):
         cost = model.cost(results)

@@ -29,9 +29,9 @@ RecipeOf = Callable[[str], Recipe]
 """Gives the recipe of a name, as paper_recipe does."""
 
 FAST = (
-    "With `--fast` every model has width 32, trains with learning rate 0.01 for 3 epochs (30 on the whole graph at once) "
-    "on at most 1,000 targets, is evaluated on at most 1,000 of each split, and sees scopes of at most 30 nodes (2-hop: "
-    "5 neighbours per node); subgraphs of GraphSAINT are of 50 walks."
+    "With `--fast` every model has width 32, trains with learning rate 0.01 for 3 epochs (30 on the whole graph at "
+    "once) on at most 1,000 targets, is evaluated on at most 1,000 of each split, and sees scopes of at most 30 nodes "
+    "(2-hop: 5 neighbours per node); subgraphs of GraphSAINT are of 50 walks."
 )
 _FAST_WIDTH, _FAST_RATE, _FAST_TARGETS, _FAST_NODES, _FAST_FANOUT, _FAST_SORT = 32, 0.01, 1000, 30, 5, 10
 _FAST_EPOCHS, _FAST_STEPS = 3, 30
@@ -111,14 +111,17 @@ def fast_recipe(recipe: Recipe) -> Recipe:
     for owner in (table, *table["branches"]):
         if "extractor" in owner:
             _shrink_scope(owner["extractor"])
+    if table["task"]["kind"] == "link":
+        table["link"]["epoch_share"] = 1.0
     if recipe.training.method == "saint":
         table["saint"] |= _FAST_SAINT
     return Recipe.model_validate(table)
 
 
 def fast_graph(graph: Graph) -> Graph:
-    """Return a graph with at most 1,000 targets in each split, spread evenly over it."""
-    return replace(graph, splits={name: _thinned(nodes) for name, nodes in graph.splits.items()})
+    """Return a graph with at most 1,000 targets in each split, nodes or pairs, spread evenly over it."""
+    splits, pairs = ({name: _thinned(part) for name, part in parts.items()} for parts in (graph.splits, graph.pairs))
+    return replace(graph, splits=splits, pairs=pairs)
 
 
 def _shrink_scope(extractor: dict[str, Any]) -> None:
@@ -129,10 +132,10 @@ def _shrink_scope(extractor: dict[str, Any]) -> None:
         extractor["fanout"] = min(extractor["fanout"], _FAST_FANOUT)
 
 
-def _thinned(nodes: Any) -> Any:
-    if len(nodes) <= _FAST_TARGETS:
-        return nodes
-    return np.asarray(nodes)[np.linspace(0, len(nodes) - 1, _FAST_TARGETS).astype(np.int64)]
+def _thinned(targets: Any) -> Any:
+    if len(targets) <= _FAST_TARGETS:
+        return targets
+    return np.asarray(targets)[np.linspace(0, len(targets) - 1, _FAST_TARGETS).astype(np.int64)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +149,7 @@ class _Known:
     def of(cls, graph: Graph) -> _Known:
         from shadow_gnn.run.folder import content_hash
 
-        targets = {name: len(nodes) for name, nodes in graph.splits.items()}
+        targets = {name: len(part) for name, part in (*graph.splits.items(), *graph.pairs.items())}
         return cls(graph, {"fingerprint": graph.fingerprint, "content": content_hash(graph), "targets": targets})
 
 
