@@ -1,6 +1,7 @@
 """`shadow reproduce`: what it prints and leaves, how it goes on after Ctrl-C, and every fault as one line."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def test_job_that_cannot_be_done_is_named_and_ends_with_a_fault(folder):
     assert "not done: flickr-sage-5-ppr, seed 0: task: split 'train' must have nodes with known labels" in result.stderr
     page = (folder / "reproduced/pooling/pooling.md").read_text()
     assert "- Not done: flickr-sage-5-ppr-seed-0: task: split 'train' must have nodes" in page
-    assert "| ogbn-arxiv | center | 1 | 0." in page
+    assert re.search(r"\| ogbn-arxiv \| center \| 1 \| [01]\.\d{4} \|", page)
 
 
 def test_faults_are_one_line(folder):
@@ -98,11 +99,13 @@ def test_interrupt_says_how_to_go_on(folder):
         "300",
     ]
     environment = dict(os.environ, OMP_NUM_THREADS="1")
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stderr is not None
-    assert process.stderr.readline().startswith("1/200  flickr-sage-5-ppr, seed 0  ")
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=environment, **pipes) as process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert first.startswith("1/200  flickr-sage-5-ppr, seed 0  "), errors
     assert process.returncode == 130
     assert "stopped; what is done is kept, go on with the same command" in errors
     kept = list((folder / "reproduced/pooling/jobs").iterdir())
