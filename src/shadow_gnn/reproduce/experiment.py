@@ -90,15 +90,25 @@ class Finding:
 class Experiment(Protocol):
     """One table or figure of the paper."""
 
-    name: str
-    """What `shadow reproduce` calls it."""
-    paper: str
-    """Where it is in the paper, such as "Table 1"."""
-    summary: str
-    """One line for `shadow reproduce --list`."""
-    data: tuple[str, ...]
-    """Names of the data sets that it can use; the finding says which of them were there and how they differ from the
-    paper's."""
+    @property
+    def name(self) -> str:
+        """What `shadow reproduce` calls it."""
+        ...
+
+    @property
+    def paper(self) -> str:
+        """Where it is in the paper, such as "Table 1"."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line for `shadow reproduce --list`."""
+        ...
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Names of the data sets that it can use; a finding says which were there and how they differ."""
+        ...
 
     def jobs(self, options: Options) -> Sequence[Job]:
         """Return the jobs in the order in which they are done; a missing data set is named here, before any work."""

@@ -12,7 +12,13 @@ from shadow_gnn.reproduce.experiment import Experiment
 
 def experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the paper."""
-    every: tuple[Experiment, ...] = ()
+    from shadow_gnn.reproduce.collab import Collab
+    from shadow_gnn.reproduce.ensemble import Ensemble
+    from shadow_gnn.reproduce.jk_gin import JkGin
+    from shadow_gnn.reproduce.papers100m import Papers100M
+    from shadow_gnn.reproduce.pooling import Pooling
+
+    every: tuple[Experiment, ...] = (Papers100M(), Collab(), JkGin(), Pooling(), Ensemble())
     return {experiment.name: experiment for experiment in every}
 
 
