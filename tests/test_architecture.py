@@ -149,6 +149,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "inference",
         "loader",
         "metrics",
+        "model_file",
         "nn",
         "normal",
         "predict",
