@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.extract.reference import graph_of
-from tests.reproduce.measured import data_folder, run_twice  # noqa: F401
+from tests.reproduce.measured import run_twice
 
 from shadow_gnn.extract import FullExtractor
 from shadow_gnn.files import silent

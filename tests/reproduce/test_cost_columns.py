@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.reproduce.measured import data_folder, one_thread, run_twice  # noqa: F401
+from tests.reproduce.measured import run_twice
 
 from shadow_gnn.analysis.cost import Network, normal_cost, shadow_cost
 from shadow_gnn.build import build_extractor

@@ -1,6 +1,6 @@
 """Extraction time: every part is timed, and stands beside the paper's bars."""
 
-from tests.reproduce.measured import data_folder, one_thread, run_twice  # noqa: F401
+from tests.reproduce.measured import run_twice
 
 from shadow_gnn.reproduce.extraction_time import DATA, PARTS, PRINTED, ExtractionTime
 from shadow_gnn.reproduce.recipes import paper_recipe_names

@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-from tests.reproduce.measured import data_folder, one_thread  # noqa: F401
 
 from shadow_gnn.reproduce.engine import reproduce
 from shadow_gnn.reproduce.experiment import Options

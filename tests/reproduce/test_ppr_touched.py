@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.reproduce.measured import data_folder, run_twice  # noqa: F401
+from tests.reproduce.measured import run_twice
 
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.files import silent

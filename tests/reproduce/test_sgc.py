@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.communities import communities
-from tests.reproduce.measured import data_folder, one_thread, run_twice  # noqa: F401
+from tests.reproduce.measured import run_twice
 
 from shadow_gnn.files import silent
 from shadow_gnn.reproduce import sgc
