@@ -17,6 +17,7 @@ import typer
 from shadow_gnn.cli import (
     baselines,
     correct,
+    cost,
     data,
     ensemble,
     evaluate,
@@ -52,6 +53,7 @@ app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
 app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
+app.command("cost")(cost.cost_command)
 app.command("reproduce")(reproduce.reproduce_command)
 
 

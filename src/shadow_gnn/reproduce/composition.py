@@ -185,9 +185,9 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
     write_figure(path, (10, 4), 2, on)
 
 
-_TEXT = f"""Nodes at each distance from a target: among all within 4 hops, as a 4-layer normal GNN reads them, and in the
-PPR scopes of the 3-layer shaDow-GCN's recipe, by distance inside the scope (4 stands for 4 and more). The paper says
-neither over which targets it averaged nor how, so there are two splits and two conventions: nodes of all targets
+_TEXT = f"""Nodes at each distance from a target: among all within 4 hops, as a 4-layer normal GNN reads them, and in
+the PPR scopes of the 3-layer shaDow-GCN's recipe, by distance inside the scope (4 stands for 4 and more). The paper
+says neither over which targets it averaged nor how, so there are two splits and two conventions: nodes of all targets
 together (ratio of totals), and the mean over targets of each one's shares (mean of ratios). At most {MAX_TARGETS:,}
 targets of a split are drawn. The figure shows the nearest."""
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from shadow_gnn.analysis.cost import (
-    Network,
     estimate_mean,
     estimate_ratio,
     full_batch_cost,
@@ -28,6 +27,7 @@ from shadow_gnn.files import Progress
 from shadow_gnn.graph import Graph
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe_cost import cost_network
 from shadow_gnn.reproduce.data import open_found
 from shadow_gnn.reproduce.drawing import COLOURS, write_figure
 from shadow_gnn.reproduce.experiment import Cell, Finding, Job, Options, Result, Table
@@ -169,7 +169,7 @@ def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -
         # The row that is the unit comes first.
         for row in sorted((row for row in ROWS if row.layer == layer), key=lambda row: row.kind != "ppr"):
             recipe = row_recipe(name, row)
-            network = cost_network(recipe, IN_DIM[name])
+            network = cost_network(recipe.model, IN_DIM[name])
             if row.kind == "normal":
                 macs = normal_macs(counts, network)
             else:
@@ -199,13 +199,6 @@ def row_recipe(name: str, row: Row) -> Recipe:
         (pooled,) = [each for each in rows if each.split("-")[-1] in ("mean", "max")]
         return paper_recipe(pooled)
     return paper_recipe(f"{name}-{row.layer}-{row.num_layers}-{row.kind}")
-
-
-def cost_network(recipe: Recipe, in_dim: int) -> Network:
-    """Return what the equations read of a recipe."""
-    model = recipe.model
-    dims = (in_dim, *[model.hidden_dim] * model.num_layers)
-    return Network(model.layer, dims, skip=model.skip, readout=model.readout, sort_size=model.sort_size)
 
 
 def _wide_table(results: Mapping[str, Result]) -> Table:
@@ -256,7 +249,7 @@ def _long_table(results: Mapping[str, Result]) -> Table:
                     result["num_targets"],
                 )
             )
-    caption = "The same with 95 % confidence intervals, absolute numbers, and what a pass over the whole graph costs per target."
+    caption = "The same with 95 % confidence intervals and absolute numbers, also of a pass over the whole graph."
     return Table("cost-detail", caption, columns, tuple(rows))
 
 
@@ -286,8 +279,8 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
     write_figure(path, (5.5, 4.5), 1, on)
 
 
-_TEXT = f"""Multiply-add operations to make the embedding of one test node, by the three equations of the appendix, with the
-paper's feature columns ({", ".join(f"{name} {width}" for name, width in IN_DIM.items())}) and {_HIDDEN_DIM} hidden
+_TEXT = f"""Multiply-add operations to make the embedding of one test node, by the three equations of the appendix, with
+the paper's feature columns ({", ".join(f"{name} {width}" for name, width in IN_DIM.items())}) and {_HIDDEN_DIM} hidden
 ones. Features and labels of the graphs are not read. A normal GNN (minibatch inference) reads all nodes within L hops
 of its target, whichever method trained it; a shaDow GNN runs every layer on its whole scope. What pooling and skips
 add is counted by equations of our own (docs/cost.md). Where there are more than {MAX_TARGETS:,} test nodes, that many

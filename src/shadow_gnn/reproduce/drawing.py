@@ -12,8 +12,6 @@ from typing import Any
 
 from shadow_gnn.files import write_file
 
-PAPER = {"color": "0.55", "linestyle": "--"}
-"""How lines with the paper's values look."""
 COLOURS = ("#4878a8", "#d1605e", "#6a9f58", "#e49444", "#85629c")
 """One for each data set or model, the same in every figure."""
 

@@ -89,7 +89,7 @@ def measure_touched(name: str, graph: Graph, max_targets: int, progress: Progres
     fixed = build_extractor(recipe, training=False)
     assert isinstance(fixed, PprExtractor)
     counts = [
-        np.concatenate([part for part in _touched(graph, extractor, targets, progress)]).astype(np.float64)
+        np.concatenate(_touched(graph, extractor, targets, progress)).astype(np.float64)
         for extractor in (fixed, replace(fixed, tolerance=None))
     ]
     touched = estimate_mean(counts[0], len(every))
@@ -131,9 +131,9 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
     write_figure(path, (6, 4), 1, on)
 
 
-_TEXT = f"""Nodes whose score or residual the push changes, on average over test targets (at most {MAX_TARGETS:,} drawn), with the
-tolerance of the data set's recipes, and with ours, which is refined for each target until the best nodes are settled.
-The 2-hop size counts all nodes within two hops, the target included."""
+_TEXT = f"""Nodes whose score or residual the push changes, on average over test targets (at most {MAX_TARGETS:,}
+drawn), with the tolerance of the data set's recipes, and with ours, which is refined for each target until the best
+nodes are settled. The 2-hop size counts all nodes within two hops, the target included."""
 
 _NOTES = (
     "The authors push along a lazy walk with teleport 0.15; ours is the ordinary walk that gives the same ranking "

@@ -222,11 +222,11 @@ def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]], path
     write_figure(path, (10, 4), 2, on)
 
 
-_TEXT = """SGC reads row v of Â^K X over the whole graph, shaDow-SGC the same inside the scope of v; W, without an offset, is
-all that is learned (Adam, learning rate 0.001, dropout 0.1, as published; epochs and batch size of the shaDow-GCN row,
-the best validation epoch kept). Since nothing is learned before W, the rows are propagated once for all powers and
-targets, and only linear classifiers are trained. Features are standardised. On Flickr and Reddit, training sees the
-training nodes alone."""
+_TEXT = """SGC reads row v of Â^K X over the whole graph, shaDow-SGC the same inside the scope of v; W, without an
+offset, is all that is learned (Adam, learning rate 0.001, dropout 0.1, as published; epochs and batch size of the
+shaDow-GCN row, the best validation epoch kept). Since nothing is learned before W, the rows are propagated once for
+all powers and targets, and only linear classifiers are trained. Features are standardised. On Flickr and Reddit,
+training sees the training nodes alone."""
 
 _NOTES = (
     "Scopes are those of the shaDow-GCN recipe with the tolerance of the push refined for each target, which is faster "
