@@ -96,7 +96,7 @@ def test_interrupt_says_how_to_go_on(folder):
         "data",
         "--fast",
         "--repeat",
-        "300",
+        "50",
     ]
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

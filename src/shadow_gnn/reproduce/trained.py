@@ -60,9 +60,6 @@ def training_jobs(
 
     Runs are in options.out / "runs", so that one that was stopped goes on.
     """
-    # Loaded now, so that its time is not taken for that of the first job.
-    import shadow_gnn.run.training  # noqa: F401
-
     present = [(row, adapted(recipe_of(row.recipe), options)) for row in rows if row.data in graphs]
     known = {name: _Known.of(fast_graph(graph) if options.fast else graph) for name, graph in graphs.items()}
     return [
