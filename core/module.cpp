@@ -30,6 +30,7 @@
 #include "edges.h"
 #include "engine.h"
 #include "gather.h"
+#include "hops.h"
 #include "norm.h"
 #include "saint.h"
 #include "spmm.h"
@@ -741,6 +742,24 @@ nb::tuple induce_nodes(const GraphView& graph, const In1<int64_t>& node_id) {
                         give(std::move(edge_pos)));
 }
 
+// For each target, nodes within 0 to num_hops hops and the edges that lead to these: two arrays [B, num_hops + 1].
+nb::tuple hop_counts(const GraphView& graph, const In1<int64_t>& targets, int64_t num_hops, int num_threads) {
+  if (num_hops < 0 || num_hops > INT32_MAX) throw std::invalid_argument("num_hops must be from 0 to 2^31 - 1");
+  if (num_threads < 1 || num_threads > 1024) throw std::invalid_argument("num_threads must be from 1 to 1024");
+  const size_t num_targets = targets.shape(0), width = static_cast<size_t>(num_hops) + 1;
+  Block<int64_t> nodes(num_targets * width), edges(num_targets * width);
+  SignalPoll poll;
+  std::visit(
+      [&](const auto& array) {
+        const auto csr = csr_of(graph, array);
+        const HopCounts out{num_hops, nodes.data(), edges.data()};
+        const nb::gil_scoped_release release;
+        count_hops(csr, targets.data(), static_cast<int64_t>(num_targets), out, num_threads, [&poll] { poll(); });
+      },
+      graph.indices);
+  return nb::make_tuple(nodes.give({num_targets, width}), edges.give({num_targets, width}));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -772,6 +791,8 @@ NB_MODULE(_core, m) {
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("by_hop"));
   m.def("closure", &closure_of, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
         nb::arg("fanouts").noconvert().none(), nb::arg("positions"), nb::arg("seed"));
+  m.def("hop_counts", &hop_counts, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
+        nb::arg("num_threads"));
   m.def("gather_float", &gather_float, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert(),
         nb::arg("scale").noconvert().none());
   m.def("gather_raw", &gather_raw, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert());

@@ -8,16 +8,22 @@ import pytest
 from shadow_gnn.build import build_extractor
 from shadow_gnn.datasets import BUILT_IN
 from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.reproduce import recipes as paper_recipes
 from shadow_gnn.setup import branch_models
 
 ROOT = Path(__file__).parents[2]
-RECIPES = sorted((ROOT / "recipes").rglob("*.toml"))
-NUM_RECIPES = 7
+PAPER = Path(paper_recipes.__file__).parent
+RECIPES = sorted([*(ROOT / "recipes").rglob("*.toml"), *PAPER.rglob("*.toml")])
+NUM_RECIPES = 7 + 58 + 100  # Of other graphs, of the paper's tables of configurations, of its other experiments.
 EVERY_RECIPE = pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 
 
 def test_none_is_missing_or_forgotten():
     assert len(RECIPES) == NUM_RECIPES
+    tracked = {
+        path for folder in (ROOT / "recipes", ROOT / "src", ROOT / "examples") for path in folder.rglob("*.toml")
+    }
+    assert tracked == set(RECIPES)
 
 
 @EVERY_RECIPE

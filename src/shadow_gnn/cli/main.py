@@ -17,12 +17,14 @@ import typer
 from shadow_gnn.cli import (
     baselines,
     correct,
+    cost,
     data,
     ensemble,
     evaluate,
     extract,
     memory,
     predict,
+    reproduce,
     resume,
     runs,
     train,
@@ -51,6 +53,8 @@ app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
 app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
+app.command("cost")(cost.cost_command)
+app.command("reproduce")(reproduce.reproduce_command)
 
 
 class _Terminated(BaseException):

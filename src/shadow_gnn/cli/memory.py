@@ -24,7 +24,10 @@ def memory_command(
         str | None, typer.Argument(help="Graph folder or built-in graph.", show_default="the recipe's")
     ] = None,
     recipe: Annotated[
-        Path | None, typer.Option(help="Recipe whose model and scopes to count.", show_default="a recipe's defaults")
+        Path | None,
+        typer.Option(
+            help="Recipe (also paper/NAME) whose model and scopes to count.", show_default="a recipe's defaults"
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -61,9 +64,12 @@ def _recipe(graph: str | None, path: Path | None, changes: list[str]) -> Recipe:
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.recipe.keys import toml_value
+    from shadow_gnn.reproduce.recipes import find_recipe
 
     if path is not None:
-        return read_recipe(path, [*changes, *([f"graph={toml_value(graph)}"] if graph is not None else [])])
+        return read_recipe(
+            find_recipe(path), [*changes, *([f"graph={toml_value(graph)}"] if graph is not None else [])]
+        )
     if changes:
         raise ValueError(f"memory: --set must be used with --recipe, got --set {changes[0]} alone")
     return Recipe.model_validate({"graph": graph})

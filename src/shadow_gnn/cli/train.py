@@ -25,8 +25,19 @@ def _show_keys(value: bool) -> None:
     raise typer.Exit
 
 
+def _show_paper(value: bool) -> None:
+    if not value:
+        return
+    from shadow_gnn.reproduce.recipes import PREFIX, paper_recipe_names, paper_recipe_path
+
+    for name in paper_recipe_names():
+        first = paper_recipe_path(name).read_text().partition("\n")[0].removeprefix("# ")
+        typer.echo(f"{PREFIX}/{name}    {first}")
+    raise typer.Exit
+
+
 def train_command(
-    recipe: Annotated[Path, typer.Argument(help="Recipe, a TOML file.")],
+    recipe: Annotated[Path, typer.Argument(help="Recipe: a TOML file, or paper/NAME for one of the paper's.")],
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
@@ -43,6 +54,10 @@ def train_command(
         bool,
         typer.Option("--keys", callback=_show_keys, is_eager=True, help="Show every key of a recipe and exit."),
     ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option("--paper", callback=_show_paper, is_eager=True, help="Show the paper's recipes and exit."),
+    ] = False,
 ) -> None:
     """Train a model as a recipe says.
 
@@ -55,16 +70,18 @@ def train_command(
       shadow train recipe.toml
       shadow train recipe.toml --set model.num_layers=5 --set training.num_epochs=20 --out runs/deep
       shadow train recipe.toml --graph my-graph --repeat 5
+      shadow train paper/flickr-sage-3-ppr --graph my-flickr
       shadow train --keys
     """
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.bf16 import use_working_kernels
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.recipe.keys import toml_value
+    from shadow_gnn.reproduce.recipes import find_recipe
     from shadow_gnn.run.folder import free_folder
 
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
-    content = read_recipe(recipe, changes)
+    content = read_recipe(find_recipe(recipe), changes)
     keep_freed_memory()
     if content.training.precision == "bf16":
         use_working_kernels()

@@ -12,7 +12,18 @@ from typing import Any, Protocol
 
 from shadow_gnn.files import Progress
 
-Cell = str | int | float | None
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean over runs: `0.5234 ± 0.0009` in Markdown, two columns in CSV."""
+
+    mean: float
+    """Mean."""
+    deviation: float | None = None
+    """Sample deviation; None of a single run."""
+
+
+Cell = str | int | float | Spread | None
 Result = Mapping[str, Any]
 """What a job found; JSON holds it without loss."""
 
@@ -28,6 +39,8 @@ class Options:
     """Runs with different seeds; None for as many as in the paper."""
     fast: bool = False
     """Smaller models, fewer epochs and targets: to see that all works, not to compare."""
+    out: Path = Path("reproduced")
+    """Folder of the experiment, for what jobs keep beside their results, such as run folders."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +90,25 @@ class Finding:
 class Experiment(Protocol):
     """One table or figure of the paper."""
 
-    name: str
-    """What `shadow reproduce` calls it."""
-    paper: str
-    """Where it is in the paper, such as "Table 1"."""
-    summary: str
-    """One line for `shadow reproduce --help`."""
+    @property
+    def name(self) -> str:
+        """What `shadow reproduce` calls it."""
+        ...
+
+    @property
+    def paper(self) -> str:
+        """Where it is in the paper, such as "Table 1"."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line for `shadow reproduce --list`."""
+        ...
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Names of the data sets that it can use; a finding says which were there and how they differ."""
+        ...
 
     def jobs(self, options: Options) -> Sequence[Job]:
         """Return the jobs in the order in which they are done; a missing data set is named here, before any work."""

@@ -1,0 +1,156 @@
+"""Equations: multiply-add operations of a model, from the numbers of nodes and edges that its layers work on.
+
+Not for: counting those nodes and edges (counts.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.float64] | float
+"""One number, or one for each target."""
+
+SKIPS = ("none", "max", "sum", "concat")
+READOUTS = ("center", "sum", "mean", "max", "sort")
+
+
+@dataclass(frozen=True)
+class Network:
+    """What the equations read of a model."""
+
+    layer: str
+    """gcn, sage, gat and gatconv as in the paper; gin, sgc and mlp by equations of our own in the same spirit."""
+    dims: tuple[int, ...]
+    """Columns of the input and of every layer's output. [L + 1]"""
+    skip: str = "none"
+    """How the outputs of all layers are joined: none, max, sum or concat."""
+    readout: str = "center"
+    """center, sum, mean, max or sort."""
+    sort_size: int = 25
+    """Nodes that the sort readout keeps."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("layer", LAYERS), ("skip", SKIPS), ("readout", READOUTS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"Network: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+        if len(self.dims) < 2 or min(self.dims) < 1:
+            raise ValueError(f"Network: dims must be at least two positive widths, got {self.dims}")
+        if self.skip in ("max", "sum") and len(set(self.dims[1:])) > 1:
+            raise ValueError(f"Network: dims must be equal for skip {self.skip}, got {self.dims[1:]}")
+        if self.sort_size < 1:
+            raise ValueError(f"Network: sort_size must be at least 1, got {self.sort_size}")
+
+    @property
+    def num_layers(self) -> int:
+        """Layers L."""
+        return len(self.dims) - 1
+
+    @property
+    def joined_dim(self) -> int:
+        """Columns of the layers' outputs after the skip."""
+        return sum(self.dims[1:]) if self.skip == "concat" else self.dims[-1]
+
+
+def network_macs(network: Network, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
+    """Add up all layers and the readout.
+
+    num_nodes [L + 1]: nodes that the first layer reads and that each layer returns; num_edges [L]: edges that each
+    layer sums over. Each is one number, or an array with one for each target, and so is the result.
+    """
+    return layer_macs(network, num_nodes, num_edges) + readout_macs(network, _float(num_nodes[-1]))
+
+
+def layer_macs(network: Network, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
+    """Add up all layers without the readout; see network_macs."""
+    nodes, edges = [_float(count) for count in num_nodes], [_float(count) for count in num_edges]
+    if len(nodes) != len(network.dims) or len(edges) != network.num_layers:
+        raise ValueError(
+            f"layer_macs: num_nodes and num_edges must be {len(network.dims)} and {network.num_layers} long for "
+            f"{network.num_layers} layers, got {len(nodes)} and {len(edges)}"
+        )
+    if network.layer == "sgc":
+        return _sgc(network, nodes, edges)
+    equation = _EQUATIONS[network.layer]
+    layers = zip(pairwise(nodes), edges, pairwise(network.dims), strict=True)
+    return sum(equation(*ends, count, *dims) for ends, count, dims in layers)
+
+
+def readout_macs(network: Network, num_nodes: Any) -> Any:
+    """Count what follows the layers, by equations of our own; num_nodes: those that are pooled.
+
+    With width d after the skip and d' out: joining L layers by max or sum costs (L - 1) d per row that is joined;
+    pooling n nodes n d, of each layer's output where the skip comes after it; keeping s sorted rows a map from s d;
+    whatever is more than the target's one vector a map into d' columns. Nothing for center without a skip.
+    """
+    own, width, out = network.joined_dim, network.dims[-1], network.dims[-1]
+    joins = (network.num_layers - 1) * width if network.skip in ("max", "sum") else 0
+    if network.readout == "center":
+        return joins + (own * out if network.skip != "none" else 0) + 0.0 * num_nodes
+    if network.readout == "sort":
+        # Rows are joined before they are sorted, and mapped once they are chosen.
+        pooled, pooled_width = joins * num_nodes + network.sort_size * own * out, out
+    else:
+        pooled, pooled_width = joins + num_nodes * (sum(network.dims[1:]) if network.skip != "none" else width), own
+    return joins + pooled + (own + pooled_width) * out
+
+
+def ensemble_macs(branches: Sequence[Any], dim: int, *, attention: bool = True) -> Any:
+    """Add up branches whose embeddings of `dim` columns are joined, by an equation of our own.
+
+    Attention maps each embedding (d d), takes a product with the query (d) and adds it up by its weight (d); a mean
+    adds it up.
+    """
+    if not branches:
+        raise ValueError("ensemble_macs: branches must not be empty")
+    joined = len(branches) * (dim * dim + 2 * dim if attention else dim) if len(branches) > 1 else 0
+    return sum(branches) + joined
+
+
+def _float(count: Any) -> Counts:
+    return np.asarray(count, np.float64) if np.ndim(count) else float(count)
+
+
+def _gcn(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_dim: int) -> Counts:
+    return num_edges * in_dim + num_out * in_dim * out_dim
+
+
+def _sage(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_dim: int) -> Counts:
+    return num_edges * in_dim + 2 * num_out * in_dim * out_dim
+
+
+def _gat(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_dim: int) -> Counts:
+    return 3 * num_edges * out_dim + num_in * in_dim * out_dim
+
+
+def _gin(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_dim: int) -> Counts:
+    """Our own: the sum, then two linear maps."""
+    return num_edges * in_dim + num_out * (in_dim + out_dim) * out_dim
+
+
+def _mlp(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_dim: int) -> Counts:
+    """Our own: a linear map."""
+    return num_out * in_dim * out_dim
+
+
+def _sgc(network: Network, nodes: list[Counts], edges: list[Counts]) -> Any:
+    """Our own: every step sums the input's columns; the one linear map is of what the last step returns."""
+    in_dim, out_dim = network.dims[0], network.dims[-1]
+    return sum(edges) * in_dim + nodes[-1] * in_dim * out_dim
+
+
+_EQUATIONS: dict[str, Callable[[Counts, Counts, Counts, int, int], Counts]] = {
+    "gcn": _gcn,
+    "sage": _sage,
+    "gat": _gat,
+    "gatconv": _gat,
+    "gin": _gin,
+    "mlp": _mlp,
+}
+LAYERS = (*_EQUATIONS, "sgc")
+"""Layers that there are equations for."""

@@ -1,0 +1,79 @@
+"""Estimate: a mean over all targets, or a ratio of two, from a sample of them, with how far off it may be.
+
+Not for: what is averaged (counts.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_Z = 1.96
+"""Deviations of a normal distribution that hold 95 %."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95 % confidence interval."""
+
+    value: float
+    """Of the targets that were counted."""
+    low: float
+    """End of the interval; the value itself where all targets were counted."""
+    high: float
+    """Other end."""
+    num_targets: int
+    """Targets that were counted."""
+
+
+def sample_targets(targets: Ints, most: int, *, seed: int = 0) -> Ints:
+    """Return the targets, or `most` of them drawn without replacement, in their order."""
+    if most < 1:
+        raise ValueError(f"sample_targets: most must be at least 1, got {most}")
+    if len(targets) <= most:
+        return targets
+    return targets[np.sort(np.random.default_rng(seed).choice(len(targets), most, replace=False))]
+
+
+def estimate_mean(values: Floats, num_all: int) -> Estimate:
+    """Estimate the mean over num_all targets from values of some of them. [B]"""
+    mean = float(_checked(values, num_all).mean())
+    margin = _margin(values - mean, num_all)
+    return Estimate(mean, mean - margin, mean + margin, len(values))
+
+
+def estimate_ratio(values: Floats, others: Floats, num_all: int) -> Estimate:
+    """Estimate the mean of values over the mean of others, which are of the same targets. [B], [B]
+
+    The deviation is that of the first-order expansion around both means (the delta method).
+    """
+    if len(values) != len(others):
+        raise ValueError(f"estimate_ratio: values and others must be equally many, got {len(values)}, {len(others)}")
+    below = float(_checked(others, num_all).mean())
+    if below == 0:
+        raise ValueError("estimate_ratio: others must not have a mean of 0")
+    ratio = float(_checked(values, num_all).mean()) / below
+    margin = _margin((values - ratio * others) / below, num_all)
+    return Estimate(ratio, ratio - margin, ratio + margin, len(values))
+
+
+def _margin(deviations: Floats, num_all: int) -> float:
+    """Return half the width of the interval; drawing without replacement leaves none where all were drawn."""
+    count = len(deviations)
+    if count == num_all:
+        return 0.0
+    if count < 2:
+        return float("inf")
+    left = (num_all - count) / (num_all - 1)
+    return float(_Z * np.sqrt(np.square(deviations).sum() / (count - 1) / count * left))
+
+
+def _checked(values: Floats, num_all: int) -> Floats:
+    if not 0 < len(values) <= num_all:
+        raise ValueError(f"estimate: values must be of 1 to {num_all} targets, got {len(values)}")
+    return values

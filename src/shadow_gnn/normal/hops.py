@@ -1,0 +1,63 @@
+"""hop_counts: how many nodes and edges each target hears of within 0, 1, 2, ... hops, without making batches of them.
+
+Not for: which ones they are (closure.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.errors import FolderError
+from shadow_gnn.extract.base import check_int, resolve_threads
+from shadow_gnn.files import Progress, silent
+from shadow_gnn.graph import Graph
+from shadow_gnn.normal.closure import single_targets
+
+Ints = NDArray[np.int64]
+
+MAX_HOPS = 1000
+_BLOCK_TARGETS = 2048
+"""Targets between two reports of progress; a multiple of the 64 that go through the graph together."""
+
+
+@dataclass(frozen=True, eq=False)
+class HopCounts:
+    """What a normal GNN would read for each of B targets by itself."""
+
+    nodes: Ints
+    """[B, H + 1], nodes within h hops against message direction, the target among them."""
+    edges: Ints
+    """[B, H + 1], edges that lead to the nodes within h hops; an undirected edge is two."""
+
+    @property
+    def num_hops(self) -> int:
+        """Hops H that were gone."""
+        return self.nodes.shape[1] - 1
+
+
+def hop_counts(
+    graph: Graph, targets: ArrayLike, num_hops: int, *, num_threads: int = 0, progress: Progress = silent
+) -> HopCounts:
+    """Count by compiled code; 64 targets share each pass over the graph.
+
+    Memory is 16 bytes per node and thread, beside what the search holds. num_threads: 0 for every core.
+    """
+    check_int("hop_counts", "num_hops", num_hops, 0, MAX_HOPS)
+    check_int("hop_counts", "num_threads", num_threads, 0, 1024)
+    nodes = single_targets(graph, targets, "hop_counts")
+    view = _core.GraphView(graph.indptr, graph.indices, None, not graph.directed)
+    parts = []
+    for start in range(0, len(nodes), _BLOCK_TARGETS):
+        progress("counting neighbourhoods", start, len(nodes))
+        block = np.ascontiguousarray(nodes[start : start + _BLOCK_TARGETS])
+        try:
+            parts.append(_core.hop_counts(view, block, num_hops=num_hops, num_threads=resolve_threads(num_threads)))
+        except (_core.CorruptGraph, _core.FileChanged) as error:
+            raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
+    empty = np.zeros((0, num_hops + 1), np.int64)
+    found = [np.concatenate([empty, *(part[side] for part in parts)]) for side in (0, 1)]
+    return HopCounts(*found)

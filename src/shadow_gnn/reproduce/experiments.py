@@ -1,0 +1,54 @@
+"""Experiments: the one table from the names of `shadow reproduce` to experiments.
+
+Not for: what they do; each has a file of its own.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from shadow_gnn.reproduce.experiment import Experiment
+
+
+def experiments() -> dict[str, Experiment]:
+    """Return every experiment by name, in the order of the paper."""
+    from shadow_gnn.reproduce.accuracy_time import AccuracyTime
+    from shadow_gnn.reproduce.collab import Collab
+    from shadow_gnn.reproduce.composition import Composition
+    from shadow_gnn.reproduce.cost_columns import CostColumns
+    from shadow_gnn.reproduce.ensemble import Ensemble
+    from shadow_gnn.reproduce.extraction_time import ExtractionTime
+    from shadow_gnn.reproduce.jk_gin import JkGin
+    from shadow_gnn.reproduce.memory_speed import MemorySpeed
+    from shadow_gnn.reproduce.papers100m import Papers100M
+    from shadow_gnn.reproduce.pooling import Pooling
+    from shadow_gnn.reproduce.ppr_touched import PprTouched
+    from shadow_gnn.reproduce.sgc import SgcOversmoothing
+    from shadow_gnn.reproduce.table1 import Table1
+
+    every: tuple[Experiment, ...] = (
+        Table1(),
+        CostColumns(),
+        Papers100M(),
+        Collab(),
+        Composition(),
+        SgcOversmoothing(),
+        PprTouched(),
+        MemorySpeed(),
+        JkGin(),
+        Pooling(),
+        ExtractionTime(),
+        AccuracyTime(),
+        Ensemble(),
+    )
+    return {experiment.name: experiment for experiment in every}
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of a name; an unknown one is one line with the nearest."""
+    every = experiments()
+    if name not in every:
+        near = get_close_matches(name, every, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"reproduce: NAME must be one of {', '.join(every)}, got {name!r}{hint}")
+    return every[name]

@@ -1,0 +1,117 @@
+"""SGC inputs: the rows of Â^k X that targets read, for several k at once, over the whole graph or inside scopes.
+
+Not for: the classifier that reads them (sgc_fit.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from shadow_gnn.extract import Extractor, Subgraphs
+from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.files import Progress, silent
+from shadow_gnn.graph import Graph
+from shadow_gnn.smoothing import smoothed
+from shadow_gnn.space import new_array
+from shadow_gnn.views import FeatureStatistics
+
+Ints = NDArray[np.int64]
+Matrix = NDArray[np.float32]
+
+_BLOCK_TARGETS = 1024
+_BLOCK_NODES = 1 << 16
+
+
+def standardised(graph: Graph, statistics: FeatureStatistics) -> Matrix:
+    """Return the features of all nodes with mean 0 and deviation 1 by these statistics. [N, F]"""
+    assert graph.x is not None
+    x = np.empty(graph.x.shape, np.float32)
+    for start in range(0, graph.num_nodes, _BLOCK_NODES):
+        rows = feature_rows(graph, np.arange(start, min(start + _BLOCK_NODES, graph.num_nodes)))
+        assert rows is not None
+        x[start : start + len(rows)] = (rows - statistics.mean) / statistics.deviation
+    return x
+
+
+def graph_powers(
+    graph: Graph,
+    targets: Ints,
+    x: Matrix,
+    powers: Sequence[int],
+    *,
+    folder: Path | None = None,
+    progress: Progress = silent,
+) -> Matrix:
+    """Return the rows of targets of Â^k X over the whole graph, for each of the powers k. [B, P, F]
+
+    Â = D^-1/2 (A + I) D^-1/2. folder: where the result is mapped from a nameless file; None for memory.
+    """
+    place = _places(powers)
+    out = new_array((len(targets), len(powers), x.shape[1]), np.float32, folder)
+    for hop, power in enumerate(smoothed(graph, x, max(powers)), start=1):
+        progress("propagating over the graph", hop, max(powers))
+        if hop in place:
+            out[:, place[hop]] = power[targets]
+    return out
+
+
+def scope_powers(
+    graph: Graph,
+    extractor: Extractor,
+    targets: Ints,
+    x: Matrix,
+    powers: Sequence[int],
+    *,
+    seed: int = 0,
+    folder: Path | None = None,
+    progress: Progress = silent,
+) -> Matrix:
+    """Return the target's row of Â^k X inside each target's scope, for each of the powers k. [B, P, F]
+
+    Only that row is read, so it is the row of Â^k that is propagated, one number per node, and not X: row k + 1 is row
+    k times Â. One pass over the scopes gives all powers. Every edge counts 1.
+    """
+    out = new_array((len(targets), len(powers), x.shape[1]), np.float32, folder)
+    for start in range(0, len(targets), _BLOCK_TARGETS):
+        progress("propagating in scopes", start, len(targets))
+        part = slice(start, start + _BLOCK_TARGETS)
+        out[part] = _block_powers(extractor(graph, targets[part], seed=seed), x, powers)
+    return out
+
+
+def _block_powers(subgraphs: Subgraphs, x: Matrix, powers: Sequence[int]) -> Matrix:
+    place = _places(powers)
+    transposed, scale = _joined(subgraphs)
+    out = np.empty((len(subgraphs), len(powers), x.shape[1]), np.float32)
+    row = np.zeros(len(subgraphs.node_id), np.float32)
+    row[subgraphs.ptr[:-1]] = 1  # A scope begins with its target.
+    shape = (len(subgraphs), len(x))
+    for power in range(1, max(powers) + 1):
+        sent = scale * row
+        row = scale * (transposed @ sent + sent)
+        if power in place:
+            out[:, place[power]] = csr_array((row, subgraphs.node_id, subgraphs.ptr), shape=shape) @ x
+    return out
+
+
+def _joined(subgraphs: Subgraphs) -> tuple[Any, Matrix]:
+    """Return the transposed adjacency of all scopes as one matrix without edges across, and D^-1/2 of A + I. [N]"""
+    num_nodes = len(subgraphs.node_id)
+    first = np.repeat(subgraphs.ptr[:-1], np.diff(subgraphs.ptr))
+    degree = np.diff(subgraphs.indptr)
+    indices = subgraphs.indices + np.repeat(first, degree)
+    adjacency = csr_array((np.ones(len(indices), np.float32), indices, subgraphs.indptr), shape=(num_nodes, num_nodes))
+    return adjacency.T, (1 / np.sqrt(degree + 1)).astype(np.float32)
+
+
+def _places(powers: Sequence[int]) -> dict[int, int]:
+    """Return where each power goes."""
+    if not powers or min(powers) < 1 or len(set(powers)) < len(powers):
+        raise ValueError(f"sgc: powers must be different numbers of at least 1, got {tuple(powers)}")
+    return {power: place for place, power in enumerate(powers)}
