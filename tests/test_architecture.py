@@ -161,6 +161,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "train",
         "views",
     },
+    "theory": {"batch", "extract", "files", "graph", "ingest", "nn", "predict", "recipe", "setup", "task", "train"},
     "cli": {
         "after",
         "allocator",
@@ -185,6 +186,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "setup",
         "store",
         "task",
+        "theory",
         "train",
         "verify",
     },

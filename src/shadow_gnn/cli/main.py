@@ -25,6 +25,7 @@ from shadow_gnn.cli import (
     predict,
     resume,
     runs,
+    theory,
     train,
 )
 from shadow_gnn.errors import RecipeError, ShadowError
@@ -51,6 +52,7 @@ app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
 app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
+app.command("theory")(theory.theory_command)
 
 
 class _Terminated(BaseException):
