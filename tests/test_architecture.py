@@ -161,6 +161,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "train",
         "views",
     },
+    "link": {"extract", "files", "graph", "nn"},
     "theory": {"batch", "extract", "files", "graph", "ingest", "nn", "predict", "recipe", "setup", "task", "train"},
     "cli": {
         "after",
