@@ -164,6 +164,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "train",
         "views",
     },
+    "link": {"extract", "files", "graph", "nn"},
+    "theory": {"batch", "extract", "files", "graph", "ingest", "nn", "predict", "recipe", "setup", "task", "train"},
     "cli": {
         "after",
         "allocator",
@@ -190,6 +192,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "setup",
         "store",
         "task",
+        "theory",
         "train",
         "verify",
     },

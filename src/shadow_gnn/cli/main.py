@@ -27,6 +27,7 @@ from shadow_gnn.cli import (
     reproduce,
     resume,
     runs,
+    theory,
     train,
 )
 from shadow_gnn.errors import RecipeError, ShadowError
@@ -55,6 +56,7 @@ app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
 app.command("cost")(cost.cost_command)
 app.command("reproduce")(reproduce.reproduce_command)
+app.command("theory")(theory.theory_command)
 
 
 class _Terminated(BaseException):

@@ -1,0 +1,112 @@
+"""Outcome: what the check of one statement measured, what was asked for, and what to draw of it.
+
+Not for: measuring (one file per statement) or drawing (plots.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Relation = Literal["at most", "at least", "exactly"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number beside the bound that it must keep."""
+
+    statement: str
+    """What is claimed, in plain words."""
+    measured: float
+    """The number; one that is not finite holds nothing."""
+    relation: Relation
+    """How the number must stand to the bound."""
+    bound: float
+    """The stated tolerance, or the value that theory gives."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the number keeps the bound."""
+        if self.relation == "exactly":
+            return self.measured == self.bound
+        return self.measured <= self.bound if self.relation == "at most" else self.measured >= self.bound
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a diagram."""
+
+    label: str
+    """Name in the legend."""
+    x: tuple[float, ...]
+    """Places, as many as values."""
+    y: tuple[float, ...]
+    """Values."""
+    dashed: bool = False
+    """For what theory gives, beside what was measured."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A diagram of lines over one axis."""
+
+    title: str
+    """Above it."""
+    x_label: str
+    """Below it."""
+    y_label: str
+    """Beside it."""
+    lines: tuple[Line, ...]
+    """Drawn in this order."""
+    log: bool = False
+    """Whether values are on a log scale."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One graph with the colour of every node, drawn as it is in the paper."""
+
+    title: str
+    """Above it."""
+    position: tuple[tuple[float, float], ...]
+    """Where each node is."""
+    edges: tuple[tuple[int, int], ...]
+    """Pairs of nodes."""
+    colour: tuple[int, ...]
+    """Nodes of one number get one colour."""
+    marked: tuple[tuple[int, str], ...] = ()
+    """Nodes with a letter beside them."""
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Several drawn graphs side by side."""
+
+    title: str
+    """Above all."""
+    drawings: tuple[Drawing, ...]
+    """From left to right, two in a row."""
+
+
+Picture = Curves | Gallery
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the check of one statement found."""
+
+    name: str
+    """What `shadow theory` calls it."""
+    title: str
+    """The statement in one line."""
+    paper: str
+    """Where it is in the paper."""
+    checks: tuple[Check, ...]
+    """At least one."""
+    picture: Picture | None = None
+    """What there is to see; None where numbers say all."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check does."""
+        return all(check.holds for check in self.checks)
