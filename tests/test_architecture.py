@@ -134,6 +134,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "task",
         "train",
     },
+    "tune": {"allocator", "better", "bf16", "errors", "files", "graph", "recipe", "run", "setup", "train"},
     "analysis": {"errors", "extract", "files", "graph", "memory", "normal"},
     "reproduce": {
         "analysis",
@@ -186,6 +187,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "store",
         "task",
         "train",
+        "tune",
         "verify",
     },
     "__main__": {"cli"},
