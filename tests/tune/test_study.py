@@ -120,7 +120,7 @@ def test_a_trial_worse_than_the_median_is_pruned_and_a_better_one_is_not(study):
         assert not found.report(trial.number, [(epoch, 0.5) for epoch in range(1, 11)])
         found.finish(trial.number, 0.5)
     bad, good = found.next(), found.next()
-    assert not found.report(bad.number, [(1, 0.1)])  # The first fifth of the epochs says too little.
+    assert not found.report(bad.number, [(1, 0.1), (2, 0.1)])  # The first fifth of the epochs says too little.
     assert found.report(bad.number, [(1, 0.1), (2, 0.1), (3, 0.1)])
     assert not found.report(good.number, [(1, 0.6), (2, 0.6), (3, 0.6)])
     found.prune(bad.number)

@@ -122,8 +122,9 @@ def _rank(label: Label, values: Choices | Range) -> float:
 
 
 def _bin_name(labels: Sequence[Label], values: Choices | Range) -> str:
-    names = [_shown(label, values) for label in labels]
-    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    if len(labels) == 1:
+        return _shown(labels[0], values)
+    return f"{float(labels[0]):.2g} to {float(labels[-1]):.2g}"
 
 
 def _shown(label: Label, values: Choices | Range) -> str:
@@ -276,5 +277,6 @@ def _draw_boxes(axes: Any, outcome: Outcome, key: str, values: Choices | Range) 
     groups = [(name, scores) for name, scores in _grouped(outcome.trials, key, values) if scores]
     heights = [[outcome.metric(score) for score in scores] for _, scores in groups]
     axes.boxplot(heights, medianprops={"color": _RED}, flierprops={"markersize": 3})
-    axes.set_xticks(range(1, len(groups) + 1), [f"{name}\n{len(scores)}" for name, scores in groups], fontsize=7)
+    names = [f"{name} ({len(scores)})" for name, scores in groups]
+    axes.set_xticks(range(1, len(groups) + 1), names, rotation=30, ha="right", fontsize=7)
     axes.set_title(key, fontsize=10)

@@ -314,7 +314,8 @@ class Study:
             return pruners.NopPruner()
         if self.plan.pruner == "hyperband":
             return pruners.HyperbandPruner(min_resource=1, max_resource=self._num_epochs, reduction_factor=3)
-        return pruners.MedianPruner(n_startup_trials=_STARTUP_TRIALS, n_warmup_steps=self._num_epochs // 5)
+        # The first fifth of the epochs says too little.
+        return pruners.MedianPruner(n_startup_trials=_STARTUP_TRIALS, n_warmup_steps=1 + self._num_epochs // 5)
 
     def _distribution(self, key: str) -> Any:
         found, kinds = self.plan.space.keys[key], self._optuna.distributions
