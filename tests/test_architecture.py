@@ -134,6 +134,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "task",
         "train",
     },
+    "tune": {"allocator", "better", "bf16", "errors", "files", "graph", "recipe", "run", "setup", "train"},
     "analysis": {"errors", "extract", "files", "graph", "memory", "normal"},
     "recipe_cost": {"analysis", "build", "files", "graph", "normal", "recipe", "task"},
     "reproduce": {
@@ -194,6 +195,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "task",
         "theory",
         "train",
+        "tune",
         "verify",
     },
     "__main__": {"cli"},

@@ -29,6 +29,7 @@ from shadow_gnn.cli import (
     runs,
     theory,
     train,
+    tune,
 )
 from shadow_gnn.errors import RecipeError, ShadowError
 
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.command("extract")(extract.extract_command)
 app.command("train")(train.train_command)
+app.command("tune")(tune.tune_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("predict")(predict.predict_command)
 app.command("correct")(correct.correct_command)
