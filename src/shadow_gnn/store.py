@@ -43,6 +43,7 @@ def open_graph(folder: str | Path) -> Graph:
             edge_attr=arrays.get("edge_attr"),
             edge_id=arrays.get("edge_id"),
             splits={name[6:]: array for name, array in arrays.items() if name.startswith("split/")},
+            pairs={name[6:]: array for name, array in arrays.items() if name.startswith("pairs/")},
             node_name=_names(arrays, "node_name"),
             class_name=_names(arrays, "class_name"),
             path=Path(os.path.abspath(folder)),
@@ -67,8 +68,9 @@ def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, pro
     check_target(folder, overwrite=overwrite)
     _check_space(folder, sum(array.nbytes for array in arrays.values()))
     with new_folder(folder, overwrite=overwrite) as temporary:
-        if graph.splits:
-            (temporary / "split").mkdir()
+        for name, held in (("split", graph.splits), ("pairs", graph.pairs)):
+            if held:
+                (temporary / name).mkdir()
         written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
         data = _describe(graph, arrays, written)
         write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
@@ -76,9 +78,10 @@ def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, pro
 
 def graph_arrays(graph: Graph) -> dict[str, Array]:
     """Return the arrays of a graph by the name of the file (without .npy) that holds each."""
-    for name in graph.splits:
-        if not _SPLIT_NAME.fullmatch(name):
-            raise ValueError(f"save_graph: a split's name must be letters, digits, _ or -, got {name!r}")
+    for owner, names in (("a split's", graph.splits), ("the pairs'", graph.pairs)):
+        for name in names:
+            if not _SPLIT_NAME.fullmatch(name):
+                raise ValueError(f"save_graph: {owner} name must be letters, digits, _ or -, got {name!r}")
     arrays: dict[str, Array | None] = {"indptr": graph.indptr, "indices": graph.indices}
     if isinstance(graph.x, DenseFeatures):
         arrays |= {"x": graph.x.matrix, "x_scale": graph.x.scale}
@@ -86,10 +89,11 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
         arrays |= {"x_indptr": graph.x.indptr, "x_indices": graph.x.indices, "x_data": graph.x.data}
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
-    for name, names in (("node_name", graph.node_name), ("class_name", graph.class_name)):
-        if names is not None:
-            arrays |= {f"{name}_ptr": names.ptr, f"{name}_text": names.text}
+    for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+        if texts is not None:
+            arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
+    arrays |= {f"pairs/{name}": pairs for name, pairs in graph.pairs.items()}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
@@ -102,8 +106,9 @@ def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
     if not os.path.lexists(folder / MANIFEST):
         raise FolderError(f"{folder}: is not a graph folder: it has no {MANIFEST}")
     manifest = read_manifest(folder / MANIFEST)
-    if any(name.startswith("split/") for name in manifest.files):
-        _check_split_folder(folder / "split")
+    for inner in ("split", "pairs"):
+        if any(name.startswith(f"{inner}/") for name in manifest.files):
+            _check_inner_folder(folder / inner)
     arrays = {name[:-4]: _map(folder / name, entry) for name, entry in manifest.files.items()}
     return manifest, arrays
 
@@ -124,7 +129,7 @@ def _map(path: Path, entry: FileEntry) -> Array:
     return array
 
 
-def _check_split_folder(path: Path) -> None:
+def _check_inner_folder(path: Path) -> None:
     try:
         mode = os.lstat(path).st_mode
     except OSError as error:
@@ -182,7 +187,9 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
     if not folder.is_dir() or not (folder / MANIFEST).is_file():
         raise WriteError(f"{folder}: is not a graph folder, so it is not overwritten; choose another folder")
-    foreign = sorted(name for name in os.listdir(folder) if name not in (MANIFEST, "split") and name[-4:] != ".npy")
+    foreign = sorted(
+        name for name in os.listdir(folder) if name not in (MANIFEST, "split", "pairs") and name[-4:] != ".npy"
+    )
     if foreign:
         raise WriteError(f"{folder}: holds {foreign[0]!r}, which is not part of a graph, so it is not overwritten")
 

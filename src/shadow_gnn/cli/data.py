@@ -264,6 +264,8 @@ def _lines(found: Description) -> list[tuple[str, str]]:
         lines.append(("components", f"{found.components.count:,}, the largest has {share:.1%} of the nodes"))
     lines += [("features", _feature_line(found)), ("labels", _label_line(found))]
     lines.append(("splits", ", ".join(f"{name} {count:,}" for name, count in found.splits.items()) or "none"))
+    if found.pairs:
+        lines.append(("pairs", ", ".join(f"{name} {count:,}" for name, count in found.pairs.items())))
     return [*lines, ("fingerprint", found.fingerprint)]
 
 
