@@ -104,9 +104,7 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
         training.append(_batch_counts(recipe, part, batch, most or _num_targets(graph, "train"), 1))
         others = most or max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
         evaluation.append(_batch_counts(recipe, part, batch, others, EVALUATION_FACTOR))
-        kept += (
-            recipe.training.cache_megabytes * 2**20 // len(recipe.parts) if links else _cached(recipe, graph, scopes)
-        )
+        kept += _cached(recipe, _num_kept(recipe, graph), scopes)
     return predict_batches(
         "shadow",
         graph_counts(graph, recipe.inputs),
@@ -186,11 +184,18 @@ def _together(batches: list[BatchCounts]) -> BatchCounts:
     )
 
 
-def _cached(recipe: Recipe, graph: Graph, scopes: Subgraphs) -> int:
+def _num_kept(recipe: Recipe, graph: Graph) -> int:
+    """Return how many scopes would be kept between epochs, if any are: of links, those to evaluate alone."""
+    if recipe.task.kind == "node":
+        return sum(len(graph.splits[name]) for name in ("train", "valid", "test") if name in graph.splits)
+    if recipe.link.split == "given":
+        return sum(len(pairs) for name, pairs in graph.pairs.items() if not name.startswith("train"))
+    return int(2 * (recipe.link.valid_share + recipe.link.test_share) * graph.num_edges)
+
+
+def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
     """Return the bytes of the scopes that are kept between epochs."""
     deterministic = all((part.extractor or PprRecipe()).kind in ("ppr", "full", "node") for part in recipe.parts)
     if recipe.training.cache != "memory" or not deterministic:
         return 0
-    names = [name for name in ("train", "valid", "test") if name in graph.splits]
-    num_targets = sum(len(graph.splits[name]) for name in names)
     return min(recipe.training.cache_megabytes * 2**20, num_targets * scopes.num_bytes // len(scopes))

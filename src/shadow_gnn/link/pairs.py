@@ -80,7 +80,8 @@ def are_linked(graph: Graph, pairs: Ints) -> Flags:
 def keys_of(graph: Graph, pairs: Ints) -> Ints:
     """Number pairs so that equal ones, in an undirected graph in either order, have equal numbers. [P]"""
     first, second = ordered(graph, pairs).T
-    return first * graph.num_nodes + second
+    keys: Ints = first * graph.num_nodes + second
+    return keys
 
 
 def without_links(graph: Graph, pairs: Ints) -> Graph:

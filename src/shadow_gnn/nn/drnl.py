@@ -28,8 +28,9 @@ def drnl_labels(batch: Batch) -> Tensor:
     if batch.target_node.shape[1] != 2:
         raise ValueError(f"drnl: targets must be pairs, got {batch.target_node.shape[1]} per scope")
     if batch.indptr.device.type == "cpu":
-        arrays = (part.contiguous().numpy() for part in (batch.indptr, batch.indices, batch.target_node))
-        return torch.from_numpy(_core.drnl(*arrays, MAX_LABEL, MAX_DISTANCE))
+        ends = batch.target_node.contiguous().numpy()
+        labels = _core.drnl(batch.indptr.numpy(), batch.indices.numpy(), ends, MAX_LABEL, MAX_DISTANCE)
+        return torch.from_numpy(labels)
     return labels_by_tensors(batch)
 
 

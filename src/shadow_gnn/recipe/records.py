@@ -13,6 +13,23 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
+Monitor = Literal[
+    "auto",
+    "accuracy",
+    "micro_f1",
+    "macro_f1",
+    "mae",
+    "rmse",
+    "r2",
+    "hits20",
+    "hits50",
+    "hits100",
+    "mrr",
+    "auc",
+    "ap",
+]
+
+
 class Record(BaseModel):
     """A strict, frozen table of a recipe: unknown keys and values of another type are faults."""
 
@@ -252,10 +269,7 @@ class TrainingRecipe(Record):
     """Epochs, or a part of one, in which the learning rate rises from 0 in a line."""
     clip_norm: Annotated[float, Field(ge=0, le=1e9)] = 5.0
     """Largest norm of the gradient; 0 for any."""
-    monitor: (
-        Literal["auto", "accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
-        | Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
-    ) = "auto"
+    monitor: Monitor = "auto"
     """Validation metric that decides which epoch is the best; auto is accuracy, micro_f1, mae, or hits50 for links."""
     patience: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     """Stop after this many epochs without a better one; 0 for never."""
