@@ -1,4 +1,4 @@
-"""Scopes of pairs with their link hidden: against SEAL's extraction with SciPy, and against the scopes of single nodes."""
+"""Scopes of pairs with their link hidden, against SEAL's extraction with SciPy and against the scopes of nodes."""
 
 from __future__ import annotations
 
@@ -50,17 +50,14 @@ def seal_labels(scope: sp.csr_matrix) -> np.ndarray:
     count, distance = scope.shape[0], []
     for end, other in ((0, 1), (1, 0)):
         rest = np.array([node for node in range(count) if node != other])
-        found = shortest_path(
-            scope[rest][:, rest], directed=False, unweighted=True, indices=int(np.argmax(rest == end))
-        )
-        distance.append(np.insert(found, other, 0))
+        start = int(np.argmax(rest == end))
+        found = shortest_path(scope[rest][:, rest], directed=False, unweighted=True, indices=start)
+        distance.append(np.insert(np.where(np.isfinite(found), found, -1), other, 0).astype(np.int64))
     x, y = distance
-    total = x + y
-    half, odd = total // 2, total % 2
-    label = 1 + np.minimum(x, y) + half * (half + odd - 1)
-    label[~np.isfinite(label)] = 0
+    half, odd = np.divmod(x + y, 2)
+    label = np.where((x < 0) | (y < 0), 0, 1 + np.minimum(x, y) + half * (half + odd - 1))
     label[[0, 1]] = 1
-    return label.astype(np.int64)
+    return label
 
 
 def compare_with_seal(name: str, graph: Graph, count: int, report: Report) -> None:
@@ -92,10 +89,8 @@ def compare_with_nodes(name: str, graph: Graph, count: int, report: Report) -> N
     of_pairs, of_nodes = PprExtractor(hide="before", num_threads=1), PprExtractor(num_threads=1)
     calls = {"pairs": lambda: of_pairs(graph, pairs), "ends": lambda: of_nodes(graph, ends)}
     found = in_turns(calls, rounds=5)
-    for label, key, each in (
-        ("PPR of pairs, topk 200 of each end", "pairs", count),
-        ("PPR of nodes", "ends", 2 * count),
-    ):
+    rows = (("PPR of pairs, topk 200 of each end", "pairs", count), ("PPR of nodes", "ends", 2 * count))
+    for label, key, each in rows:
         report.rows.append([name, label, micro(found[key] / each), f"{each / found[key]:,.0f}"])
     ratio = found["ends"] / found["pairs"]
     claim = f"{name}: ends of pairs at least {LEAST_OF_NODES} times as fast as single nodes"
@@ -105,9 +100,7 @@ def compare_with_nodes(name: str, graph: Graph, count: int, report: Report) -> N
 def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "what", "CPU µs each", "each second")
     report = Report("Scopes of pairs, their link hidden", columns, notes=[load_line(busy_share())])
-    report.notes.append(
-        "1 thread. SEAL's side is its authors' extraction: rows of a SciPy matrix, shortest paths for labels."
-    )
+    report.notes.append("1 thread. SEAL's side: rows of a SciPy matrix, shortest paths for labels, as its authors do.")
     for name, graph in graphs(chosen).items():
         compare_with_seal(name, graph, 32 if chosen.quick else 128, report)
         compare_with_nodes(name, graph, 64 if chosen.quick else 256, report)
