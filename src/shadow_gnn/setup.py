@@ -66,7 +66,7 @@ class Setup:
         """Nodes, or pairs of both kinds, that an epoch goes through."""
         if self.links is None:
             return len(split_targets(self.graph, "train"))
-        pairs = self._training_pairs(self.links)
+        pairs = training_pairs(self.recipe, self.links)
         return pairs.num_positive + pairs.num_negative
 
     def has_split(self, split: str) -> bool:
@@ -89,22 +89,10 @@ class Setup:
             labels=found.labels,
         )
 
-    def _training_pairs(self, links: LinkSplits) -> TrainingPairs:
-        options = self.recipe.link
-        return TrainingPairs(
-            links.graph,
-            links.train,
-            links.train_negative,
-            options.negatives,
-            options.num_negatives,
-            options.epoch_share,
-            self.recipe.seed,
-        )
-
     def training_loaders(self) -> Sequence[BatchSource]:
         """Return a shuffling loader for each branch; all go through the training targets in the same order."""
         if self.links is not None:
-            pairs, size = self._training_pairs(self.links), self.recipe.training.batch_size
+            pairs, size = training_pairs(self.recipe, self.links), self.recipe.training.batch_size
             parts = zip(self.training_extractors, self.model.orders, self.model.edges, strict=True)
             return [
                 PairLoader(pairs, extractor, batch_size=size, order=order, edges=edges, inputs=self.training_inputs)
@@ -229,6 +217,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
 def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setup:
     """Make everything that a run on links needs. Scopes of training are not kept: negatives are new in every epoch."""
     links = make_splits(graph, split_options(recipe.link, recipe.seed))
+    training_pairs(recipe, links)  # A graph with too few pairs for the negatives is named now.
     task = LinkTask()
     inputs = make_inputs(recipe.inputs, links.graph, task)
     statistics = None
@@ -248,6 +237,20 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setu
     training, _ = make_extractors(recipe, model, cached=False)
     _, evaluation = make_extractors(recipe, model, cache_folder)
     return Setup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
+
+
+def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
+    """Return the pairs of every epoch, as a recipe says."""
+    options = recipe.link
+    return TrainingPairs(
+        links.graph,
+        links.train,
+        links.train_negative,
+        options.negatives,
+        options.num_negatives,
+        options.epoch_share,
+        recipe.seed,
+    )
 
 
 def split_options(link: LinkRecipe, seed: int) -> SplitOptions:

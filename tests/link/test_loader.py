@@ -59,6 +59,13 @@ def test_given_negatives_are_gone_through_by_share():
     assert len(half.of_epoch(3).negative) == 2
 
 
+def test_more_negatives_than_there_are_pairs_is_said_before_training():
+    with pytest.raises(ValueError, match="negatives of an epoch must be at most .* lower num_negatives or epoch_share"):
+        pairs_of(num_negatives=1000)
+    with pytest.raises(ValueError, match="positive must have links to learn from, got none"):
+        TrainingPairs(SPLITS.graph, SPLITS.train[:0])
+
+
 def test_negatives_by_degree_are_asked_for_by_name():
     assert pairs_of(negatives="degree").of_epoch(0).negative.tolist() != pairs_of().of_epoch(0).negative.tolist()
 

@@ -38,6 +38,17 @@ class TrainingPairs:
     seed: int = 0
     """Random seed."""
 
+    def __post_init__(self) -> None:
+        if len(self.positive) == 0:
+            raise ValueError("link: positive must have links to learn from, got none")
+        nodes, each = self.graph.num_nodes, 1 if self.graph.directed else 2
+        free = (nodes * (nodes - 1) - self.graph.num_edges) // each
+        if self.given_negative is None and self.num_negative > free:
+            raise ValueError(
+                f"link: negatives of an epoch must be at most {free:,}, as many pairs are no links, got "
+                f"{self.num_negative:,}; lower num_negatives or epoch_share"
+            )
+
     @property
     def num_positive(self) -> int:
         """Links of an epoch, at least one."""
