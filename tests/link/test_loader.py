@@ -60,7 +60,7 @@ def test_given_negatives_are_gone_through_by_share():
 
 
 def test_more_negatives_than_there_are_pairs_is_said_before_training():
-    with pytest.raises(ValueError, match="negatives of an epoch must be at most .* lower num_negatives or epoch_share"):
+    with pytest.raises(ValueError, match=r"at most .* lower num_negatives or epoch_share"):
         pairs_of(num_negatives=1000)
     with pytest.raises(ValueError, match="positive must have links to learn from, got none"):
         TrainingPairs(SPLITS.graph, SPLITS.train[:0])
