@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": set(),
     "bf16": set(),
     "task": {"extract", "graph"},
-    "link": {"batch", "extract", "graph", "loader"},
+    "link": {"batch", "extract", "files", "graph", "loader", "nn"},
     "views": {"extract", "graph"},
     "aligned": {"batch", "loader"},
     "normal": {
@@ -168,7 +168,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "train",
         "views",
     },
-    "link": {"extract", "files", "graph", "nn"},
     "theory": {"batch", "extract", "files", "graph", "ingest", "nn", "predict", "recipe", "setup", "task", "train"},
     "cli": {
         "after",
