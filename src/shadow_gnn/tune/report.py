@@ -14,11 +14,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.better import SMALLER_IS_BETTER
 from shadow_gnn.files import write_file
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.keys import toml_value
 from shadow_gnn.run.folder import RESULT, read_json
+from shadow_gnn.tune.score import metric_of
 from shadow_gnn.tune.space import Choices, Label, Range, Space
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Outcome:
 
     def metric(self, score: float | None) -> float | None:
         """Return a score as the metric that it stands for."""
-        return -score if score is not None and self.monitor in SMALLER_IS_BETTER else score
+        return None if score is None else metric_of(self.monitor, score)
 
     def count(self, state: str) -> int:
         """Return how many trials are in a state."""
