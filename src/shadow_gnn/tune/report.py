@@ -104,7 +104,8 @@ def _groups(trials: Sequence[Trial], key: str, values: Choices | Range) -> list[
 
 def _grouped(trials: Sequence[Trial], key: str, values: Choices | Range) -> list[tuple[str, list[float]]]:
     """Return (value, scores of the trials that had it), in the order of the space; ranges in bins of equal count."""
-    scored = [(trial.values[key], trial.best_so_far) for trial in trials if trial.best_so_far is not None]
+    ended = [trial for trial in trials if trial.state != "running"]
+    scored = [(trial.values[key], trial.best_so_far) for trial in ended if trial.best_so_far is not None]
     known = sorted({label for label, _ in scored}, key=lambda label: _rank(label, values))
     if isinstance(values, Choices) or len(known) <= 2 * _NUM_BINS:
         bins = [[label] for label in known]
