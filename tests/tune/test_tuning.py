@@ -41,7 +41,7 @@ class Recorder(SilentTune):
         self.begun.append(trial.number)
         self.most = max(self.most, len(self.running))
 
-    def on_end(self, trial):
+    def on_end(self, trial, monitor):
         self.running.discard(trial.number)
         self.ended.append((trial.number, trial.state))
 

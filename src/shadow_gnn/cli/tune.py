@@ -117,7 +117,7 @@ class _Shown:
     def __init__(self, folder: Path, num_trials: int) -> None:
         self._folder, self._num_trials = folder, num_trials
         self._running: dict[int, int] = {}
-        self._done, self._smaller = 0, False
+        self._done = 0
         self._rich: Any = None
         self._task: Any = None
 
@@ -136,22 +136,21 @@ class _Shown:
         self._running[trial.number] = trial.scores[-1][0] if trial.scores else 0
         self._update()
 
-    def on_epoch(self, trial: int, num_epochs: int, monitor: str) -> None:
+    def on_epoch(self, trial: int, num_epochs: int) -> None:
         """Show how far a trial is."""
-        from shadow_gnn.better import SMALLER_IS_BETTER
-
-        self._smaller = monitor in SMALLER_IS_BETTER
         self._running[trial] = num_epochs
         self._update()
 
-    def on_end(self, trial: Trial) -> None:
+    def on_end(self, trial: Trial, monitor: str) -> None:
         """Print the line of a trial."""
+        from shadow_gnn.tune.score import metric_of
+
         self._running.pop(trial.number, None)
         self._done += 1
         score = trial.best_so_far
         parts = [f"trial {trial.number}", trial.state]
-        if score is not None:
-            parts.append(f"valid {-score if self._smaller else score:.4f}")
+        if score is not None and monitor:
+            parts.append(f"valid {monitor} {metric_of(monitor, score):.4f}")
         parts += [f"{key.split('.')[-1]} {_short(value)}" for key, value in trial.values.items()]
         self._line("  ".join([*parts, *([trial.fault] if trial.fault else [])]))
         self._update()

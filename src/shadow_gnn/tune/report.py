@@ -14,11 +14,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.better import SMALLER_IS_BETTER
 from shadow_gnn.files import write_file
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.keys import toml_value
 from shadow_gnn.run.folder import RESULT, read_json
+from shadow_gnn.tune.score import metric_of
 from shadow_gnn.tune.space import Choices, Label, Range, Space
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Outcome:
 
     def metric(self, score: float | None) -> float | None:
         """Return a score as the metric that it stands for."""
-        return -score if score is not None and self.monitor in SMALLER_IS_BETTER else score
+        return None if score is None else metric_of(self.monitor, score)
 
     def count(self, state: str) -> int:
         """Return how many trials are in a state."""
@@ -104,7 +104,8 @@ def _groups(trials: Sequence[Trial], key: str, values: Choices | Range) -> list[
 
 def _grouped(trials: Sequence[Trial], key: str, values: Choices | Range) -> list[tuple[str, list[float]]]:
     """Return (value, scores of the trials that had it), in the order of the space; ranges in bins of equal count."""
-    scored = [(trial.values[key], trial.best_so_far) for trial in trials if trial.best_so_far is not None]
+    ended = [trial for trial in trials if trial.state != "running"]
+    scored = [(trial.values[key], trial.best_so_far) for trial in ended if trial.best_so_far is not None]
     known = sorted({label for label, _ in scored}, key=lambda label: _rank(label, values))
     if isinstance(values, Choices) or len(known) <= 2 * _NUM_BINS:
         bins = [[label] for label in known]

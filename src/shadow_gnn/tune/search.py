@@ -32,12 +32,12 @@ class TuneWatcher(Protocol):
         """Hear that a trial begins or goes on."""
         ...
 
-    def on_epoch(self, trial: int, num_epochs: int, monitor: str) -> None:
+    def on_epoch(self, trial: int, num_epochs: int) -> None:
         """Hear that a trial has done so many epochs."""
         ...
 
-    def on_end(self, trial: Trial) -> None:
-        """Hear that a trial is finished, pruned or failed."""
+    def on_end(self, trial: Trial, monitor: str) -> None:
+        """Hear that a trial is finished, pruned or failed, and of which metric its scores are; empty if it failed."""
         ...
 
 
@@ -95,7 +95,7 @@ class Search:
         if message["kind"] == "epoch":
             prune = self.study.report(number, [(int(epoch), float(score)) for epoch, score in message["scores"]])
             worker.answer(prune=prune)
-            self.watcher.on_epoch(number, message["number"], message["monitor"])
+            self.watcher.on_epoch(number, message["number"])
             return
         worker.trial = None
         if message["kind"] == "finished":
@@ -105,7 +105,7 @@ class Search:
         else:
             self.study.fail(number, message["text"])
         trials = self.study.trials()
-        self.watcher.on_end(next(trial for trial in trials if trial.number == number))
+        self.watcher.on_end(next(trial for trial in trials if trial.number == number), message.get("monitor", ""))
         failed = [trial for trial in trials if trial.state == "failed"]
         if len(failed) >= MAX_FIRST_FAULTS and not any(trial.state in ("finished", "pruned") for trial in trials):
             raise ShadowError(f"tune: the first {len(failed)} trials all failed, the last with: {failed[-1].fault}")

@@ -29,10 +29,10 @@ class SilentTune:
     def on_trial(self, trial: Trial) -> None:
         """Do nothing."""
 
-    def on_epoch(self, trial: int, num_epochs: int, monitor: str) -> None:
+    def on_epoch(self, trial: int, num_epochs: int) -> None:
         """Do nothing."""
 
-    def on_end(self, trial: Trial) -> None:
+    def on_end(self, trial: Trial, monitor: str) -> None:
         """Do nothing."""
 
 

@@ -18,10 +18,10 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.better import SMALLER_IS_BETTER
 from shadow_gnn.errors import RunError, ShadowError
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import write_recipe
+from shadow_gnn.tune.score import score_of
 
 if TYPE_CHECKING:
     from shadow_gnn.graph import Graph
@@ -156,8 +156,8 @@ def _train(connection: Connection, place: Place, graph: Graph, recipe: Recipe, f
             run = resume_run(folder, options=options)
         else:
             run = train_recipe(recipe, folder, options=options)
-    except _PrunedError:
-        return {"kind": "pruned"}
+    except _PrunedError as end:
+        return {"kind": "pruned", "monitor": end.monitor}
     except (ShadowError, ValueError, MemoryError) as error:
         return {"kind": "fault", "text": " ".join(str(error).split()) or type(error).__name__}
     result = run.result
@@ -173,15 +173,12 @@ def _check_same(folder: Path, recipe: Recipe) -> None:
         raise RunError(f"{folder}: holds a run with other settings; remove it, or tune in another folder")
 
 
-def score_of(monitor: str, value: float | None) -> float:
-    """Return a metric as a score, of which more is better; nan if it is not defined."""
-    if value is None:
-        return float("nan")
-    return -value if monitor in SMALLER_IS_BETTER else value
-
-
 class _PrunedError(Exception):
     """The search has no more interest in this trial."""
+
+    def __init__(self, monitor: str) -> None:
+        super().__init__()
+        self.monitor = monitor
 
 
 class _Asking:
@@ -203,10 +200,10 @@ class _Asking:
             for epoch in state.history
             if epoch.valid
         ]
-        message = {"kind": "epoch", "number": len(state.history), "monitor": state.monitor, "scores": scores}
+        message = {"kind": "epoch", "number": len(state.history), "scores": scores}
         self._connection.send_bytes(json.dumps(message).encode())
         if json.loads(self._connection.recv_bytes())["prune"]:
-            raise _PrunedError
+            raise _PrunedError(state.monitor)
 
 
 def wait_for(workers: Sequence[Worker], seconds: float | None) -> list[Worker]:
