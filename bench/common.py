@@ -73,8 +73,8 @@ def options(description: str) -> argparse.Namespace:
     """Read the options that every script takes; from here on freed memory is kept, for us and for every peer."""
     keep_freed_memory()
     parser = argparse.ArgumentParser(description=description)
-    default = os.environ.get("SHADOW_DATA", "../shared/data")
-    parser.add_argument("--data", type=Path, default=Path(default), help="folder of .npz graphs (or SHADOW_DATA)")
+    default = os.environ.get("SHADOW_NPZ", "../shared/data")
+    parser.add_argument("--data", type=Path, default=Path(default), help="folder of .npz graphs (or SHADOW_NPZ)")
     parser.add_argument("--markdown", type=Path, help="append the table to this file")
     parser.add_argument("--quick", action="store_true", help="few targets, to see that the script works")
     return parser.parse_args()

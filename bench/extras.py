@@ -103,7 +103,7 @@ def measure(name: str, data: Path, num_seeds: int) -> Report:
 def main() -> None:
     keep_freed_memory()
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=SMALLER, default=list(SMALLER))
     parser.add_argument("--seeds", type=int, default=3)
     chosen = parser.parse_args()

@@ -157,7 +157,7 @@ def main() -> None:
     keep_freed_memory()
     use_working_kernels()
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=RECIPES, default=list(RECIPES), help="writes no docs")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--fresh", action="store_true", help="forget what earlier calls have trained")

@@ -73,7 +73,7 @@ def write_docs() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument(
         "--quick", action="store_true", help="few targets, to see that all scripts work; writes no docs"
     )
