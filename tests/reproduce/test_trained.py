@@ -129,7 +129,7 @@ def test_number_of_runs_is_the_papers_unless_asked():
     assert num_runs(Options(fast=True, repeat=3), 10) == 3
 
 
-@pytest.mark.parametrize("name", [name for name in paper_recipe_names() if not name.startswith("ogbl")])
+@pytest.mark.parametrize("name", paper_recipe_names())
 def test_every_recipe_can_be_made_fast(name):
     recipe = fast_recipe(paper_recipe(name))
     assert recipe.training.num_epochs == (30 if recipe.training.method == "full" else 3)
