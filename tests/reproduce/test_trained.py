@@ -80,6 +80,7 @@ def test_job_trains_as_the_recipe_says(graph, tmp_path):
     assert seen[-1] == ("epoch 2 of 2", 8, 8)
     (folder,) = (tmp_path / "out" / "runs").iterdir()
     assert folder.name.startswith("a-sage-2-ppr-seed-0-")
+    assert list((folder / "checkpoints").iterdir()) == []
     again = job.run(silent)  # The run is finished: only read.
     assert again == result
 

@@ -169,6 +169,9 @@ def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Res
     run = resume_run(folder, options=options) if folder.exists() else train_recipe(recipe, folder, options=options)
     found = run.result
     assert found is not None
+    # Hundreds of runs are kept; nobody goes on with one that is finished.
+    for path in (folder / "checkpoints").iterdir():
+        path.unlink()
     metric = found["monitor"]
     return {
         "metric": metric,
