@@ -49,6 +49,19 @@ struct Csr {
     return {indices + first, indices + last, first};
   }
 
+  // Which entry of the list of `node` is `neighbour`, or -1. Halving without a branch: which half it is, is a coin toss.
+  int64_t entry_of(Id node, Id neighbour) const {
+    const Row<Id> list = row(node);
+    const Id* base = list.begin;
+    int64_t size = list.size();
+    while (size > 1) {
+      const int64_t half = size / 2;
+      base += base[half - 1] < neighbour ? half : 0;
+      size -= half;
+    }
+    return size == 1 && *base == neighbour ? base - list.begin : -1;
+  }
+
   bool has(int64_t id) const { return static_cast<uint64_t>(id) < static_cast<uint64_t>(num_nodes); }
 
   void prefetch_degree(Id node) const {

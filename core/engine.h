@@ -40,8 +40,16 @@ struct GivenOptions {
 
 using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, GivenOptions>;
 
+// What is done with the edges between the two targets of a pair.
+enum class Hide {
+  kNone,
+  kBefore,  // the scope is chosen and induced as if they were not there
+  kAfter,   // the scope is chosen with them and induced without
+};
+
 struct Request {
   ExtractOptions extract;
+  Hide hide = Hide::kNone;
   ScopeOptions scope;
   uint64_t seed = 0;
   int num_threads = 1;
@@ -91,25 +99,23 @@ struct Worker {
     uint64_t key = mix64(request.seed);
     for (const Id target : targets) key = combine(key, static_cast<uint64_t>(target));
     ScopeOptions scope = request.scope;
+    scope.hide_link = request.hide != Hide::kNone;
+    const bool hidden = request.hide == Hide::kBefore;
     std::visit(
         [&](const auto& options) {
           using Options = std::decay_t<decltype(options)>;
           if constexpr (std::is_same_v<Options, NodeOptions>) {
             rank_targets();
           } else if constexpr (std::is_same_v<Options, KhopOptions>) {
-            khop.rank(csr, targets.data(), count, options, scope.max_nodes, key, ranking);
+            khop.rank(csr, targets.data(), count, options, scope.max_nodes, key, hidden, ranking);
             note(khop);
           } else if constexpr (std::is_same_v<Options, PprOptions>) {
-            ppr.rank(csr, targets.data(), count, options, ranking);
-            scope.max_nodes = std::min(scope.max_nodes, options.topk);
-            note(ppr);
+            rank_by_ppr(csr, options, hidden, scope);
           } else if constexpr (std::is_same_v<Options, GivenOptions>) {
             rank_given(csr, options, item);
           } else {
-            ppr.rank(csr, targets.data(), count, options.ppr, ranking);
+            rank_by_ppr(csr, options.ppr, hidden, scope);
             draw(count, key);
-            scope.max_nodes = std::min(scope.max_nodes, options.ppr.topk);
-            note(ppr);
           }
         },
         request.extract);
@@ -156,6 +162,14 @@ struct Worker {
     ranking.all.resize(count);
     ranking.fix_front();  // They came in order.
     nodes_touched = static_cast<int64_t>(ranking.all.size());
+  }
+
+  // Each of several targets brings room for topk nodes along.
+  void rank_by_ppr(const Csr<Id>& csr, PprOptions options, bool hidden, ScopeOptions& scope) {
+    options.topk = std::min<int64_t>(options.topk, INT32_MAX) * static_cast<int64_t>(targets.size());
+    ppr.rank(csr, targets.data(), static_cast<int32_t>(targets.size()), options, hidden, ranking);
+    scope.max_nodes = std::min(scope.max_nodes, options.topk);
+    note(ppr);
   }
 
   void rank_targets() {

@@ -39,6 +39,18 @@ class Inducer {
     }
   }
 
+  // Drop what was found between the first two nodes, in both directions.
+  void drop_link() {
+    size_t num_kept = 0;
+    for (size_t edge = 0; edge < num_edges_; ++edge) {
+      const LocalEdge found = edges_[edge];
+      edges_[num_kept] = found;
+      if (want_positions_) positions_[num_kept] = positions_[edge];
+      num_kept += (found.row > 1) | (found.column > 1) | (found.row == found.column);
+    }
+    num_edges_ = num_kept;
+  }
+
   size_t num_edges() const { return num_edges_; }
   bool is_paired() const { return is_paired_; }
   const LocalEdge* edges() const { return edges_.data(); }
@@ -221,19 +233,6 @@ class Inducer {
     }
   }
 
-  // Where `neighbour` stands in the list of `node`, or -1. Halving without a branch: which half it is, is a coin toss.
-  static int64_t position_of(const Csr<Id>& csr, Id node, Id neighbour) {
-    const Row<Id> row = csr.row(node);
-    const Id* base = row.begin;
-    int64_t size = row.size();
-    while (size > 1) {
-      const int64_t half = size / 2;
-      base += base[half - 1] < neighbour ? half : 0;
-      size -= half;
-    }
-    return size == 1 && *base == neighbour ? row.position + (base - row.begin) : -1;
-  }
-
   void reserve_more(size_t count) {
     if (edges_.size() < num_edges_ + count) edges_.resize(2 * (num_edges_ + count));
     if (want_positions_ && positions_.size() < edges_.size()) positions_.resize(edges_.size());
@@ -249,9 +248,9 @@ class Inducer {
   // Put the other direction of an edge; only its position still has to be looked up.
   void put_mirror(const Csr<Id>& csr, Id node, Id neighbour, int32_t row, int32_t column) {
     if (is_paired_) return;
-    const int64_t position = position_of(csr, node, neighbour);
-    if (position < 0) throw CorruptGraph("an undirected graph holds an edge in one direction only");
-    put(row, column, position);
+    const int64_t entry = csr.entry_of(node, neighbour);
+    if (entry < 0) throw CorruptGraph("an undirected graph holds an edge in one direction only");
+    put(row, column, csr.row(node).position + entry);
   }
 
   struct ScannedRow {

@@ -24,19 +24,22 @@ template <class Id>
 class Khop {
  public:
   // Fill `ranking` with the targets and what is met within num_hops, in order of arrival; at most max_nodes.
+  // hide_link: as if there were no edge between two targets.
   void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const KhopOptions& options, int64_t max_nodes,
-            uint64_t key, Ranking<Id>& ranking) {
+            uint64_t key, bool hide_link, Ranking<Id>& ranking) {
     found_.clear();
     edges_touched_ = 0;
     Rng rng{key};
     const auto limit = static_cast<size_t>(std::max<int64_t>(max_nodes, num_targets));
     found_.reserve_more(static_cast<size_t>(num_targets));
     for (int32_t target = 0; target < num_targets; ++target) found_.add(targets[target]);
+    const bool hides = hide_link && num_targets == 2;
     size_t begin = 0;
     for (int64_t hop = 0; hop < options.num_hops && begin < found_.size(); ++hop) {
       const size_t end = found_.size();
       for (size_t position = begin; position < end && found_.size() < limit; ++position) {
-        expand(csr.row(found_[position]), csr, options, limit, rng);
+        const int64_t gap = hides && position < 2 ? csr.entry_of(targets[position], targets[1 - position]) : -1;
+        expand(csr.row(found_[position]), gap, csr, options, limit, rng);
       }
       begin = end;
     }
@@ -49,20 +52,24 @@ class Khop {
   int64_t edges_touched() const { return edges_touched_; }
 
  private:
-  void expand(const Row<Id>& row, const Csr<Id>& csr, const KhopOptions& options, size_t limit, Rng& rng) {
-    if (options.fanout < 0 || row.size() <= options.fanout) {
-      edges_touched_ += row.size();
+  // gap: the entry of the list that is hidden, or -1.
+  void expand(const Row<Id>& row, int64_t gap, const Csr<Id>& csr, const KhopOptions& options, size_t limit, Rng& rng) {
+    const int64_t size = row.size() - (gap >= 0);
+    if (options.fanout < 0 || size <= options.fanout) {
+      edges_touched_ += size;
       for (const Id* entry = row.begin; entry != row.end && found_.size() < limit; ++entry) {
+        if (entry - row.begin == gap) continue;
         found_.reserve_more(1);
         found_.add(csr.checked(*entry));
       }
       return;
     }
     edges_touched_ += options.fanout;
-    draw(row.size(), options, rng);
+    draw(size, options, rng);
     found_.reserve_more(picks_.size());
     for (size_t pick = 0; pick < picks_.size() && found_.size() < limit; ++pick) {
-      found_.add(csr.checked(row.begin[picks_[pick]]));
+      const int64_t entry = picks_[pick] + (gap >= 0 && picks_[pick] >= gap);
+      found_.add(csr.checked(row.begin[entry]));
     }
   }
 

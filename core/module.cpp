@@ -26,6 +26,7 @@
 #include "closure.h"
 #include "collate.h"
 #include "dropout.h"
+#include "drnl.h"
 #include "edge_drop.h"
 #include "edges.h"
 #include "engine.h"
@@ -146,8 +147,11 @@ nb::tuple extract_scopes(const GraphView& graph, const In2<int64_t>& targets, co
                         give(std::move(scopes.edges_touched)));
 }
 
-Request request_of(ExtractOptions options, int64_t max_nodes, bool positions, uint64_t seed, int num_threads) {
+Request request_of(ExtractOptions options, int64_t max_nodes, bool positions, uint64_t seed, int num_threads,
+                   int hide = 0) {
+  if (hide < 0 || hide > 2) throw std::invalid_argument("hide must be from 0 to 2");
   Request request;
+  request.hide = static_cast<Hide>(hide);
   request.extract = std::move(options);
   request.scope = {max_nodes, positions};
   request.seed = seed;
@@ -156,25 +160,25 @@ Request request_of(ExtractOptions options, int64_t max_nodes, bool positions, ui
 }
 
 nb::tuple extract_node(const GraphView& graph, const In2<int64_t>& targets, bool positions, uint64_t seed,
-                       int num_threads) {
-  return extract_scopes(graph, targets, request_of(NodeOptions{}, INT32_MAX, positions, seed, num_threads));
+                       int num_threads, int hide) {
+  return extract_scopes(graph, targets, request_of(NodeOptions{}, INT32_MAX, positions, seed, num_threads, hide));
 }
 
 nb::tuple extract_khop(const GraphView& graph, const In2<int64_t>& targets, int64_t num_hops, int64_t fanout,
-                       bool replace, int64_t max_nodes, bool positions, uint64_t seed, int num_threads) {
+                       bool replace, int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide) {
   if (num_hops < 0) throw std::invalid_argument("num_hops must not be negative");
-  return extract_scopes(graph, targets,
-                        request_of(KhopOptions{num_hops, fanout, replace}, max_nodes, positions, seed, num_threads));
+  const KhopOptions options{num_hops, fanout, replace};
+  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
 nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double teleport,
                       double tolerance, double precision, double threshold, bool relative_threshold, bool stochastic,
-                      int64_t max_nodes, bool positions, uint64_t seed, int num_threads) {
+                      int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide) {
   const bool valid = topk >= 1 && teleport > 0 && teleport < 1 && tolerance >= 0 && precision > 0 && threshold >= 0;
   if (!valid) throw std::invalid_argument("options of a PPR extraction are out of range");
   const PprOptions ppr{teleport, topk, tolerance, precision, threshold, relative_threshold};
   const ExtractOptions options = stochastic ? ExtractOptions(StochasticPprOptions{ppr}) : ExtractOptions(ppr);
-  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads));
+  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
 nb::tuple induce(const GraphView& graph, const In2<int64_t>& targets, const In1<int64_t>& ptr,
@@ -187,6 +191,25 @@ nb::tuple induce(const GraphView& graph, const In2<int64_t>& targets, const In1<
   if (!valid) throw std::invalid_argument("ptr must ascend from 0 to the length of node_id and score");
   const GivenOptions options{ptr.data(), node_id.data(), score.data()};
   return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads));
+}
+
+Out<int64_t> drnl_of(const In1<int64_t>& indptr, const In1<int64_t>& indices, const In2<int64_t>& ends, int max_label,
+                     int max_distance) {
+  if (indptr.shape(0) == 0) throw std::invalid_argument("indptr must have length N + 1, got 0");
+  if (ends.shape(1) != 2) throw std::invalid_argument("ends must have two columns");
+  const size_t num_nodes = indptr.shape(0) - 1;
+  const PairScopes scopes{indptr.data(),
+                          indices.data(),
+                          ends.data(),
+                          static_cast<int64_t>(num_nodes),
+                          static_cast<int64_t>(indices.shape(0)),
+                          static_cast<int64_t>(ends.shape(0))};
+  Block<int64_t> labels(num_nodes);
+  {
+    const nb::gil_scoped_release release;
+    DrnlLabeller(scopes).label(max_label, max_distance, labels.data());
+  }
+  return labels.give({num_nodes});
 }
 
 nb::tuple collate_scopes(const In1<int64_t>& ptr, const In1<int32_t>& hop, const In1<int64_t>& indptr,
@@ -776,14 +799,16 @@ NB_MODULE(_core, m) {
            nb::arg("symmetric"));
 
   m.def("extract_node", &extract_node, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
-        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"));
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("extract_khop", &extract_khop, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("num_hops"), nb::arg("fanout"), nb::arg("replace"), nb::arg("max_nodes"), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"));
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("extract_ppr", &extract_ppr, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
         nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
         nb::arg("relative_threshold"), nb::arg("stochastic"), nb::arg("max_nodes"), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"));
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("drnl", &drnl_of, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("ends").noconvert(),
+        nb::arg("max_label"), nb::arg("max_distance"));
   m.def("induce", &induce, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("ptr").noconvert(),
         nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"));

@@ -34,10 +34,12 @@ template <class Id>
 class Ppr {
  public:
   // Push from the targets (each with the same share of the restarts) and fill `ranking` with the touched nodes: targets
-  // first, the others with their estimated scores as far as they pass the threshold.
-  void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const PprOptions& options,
+  // first, the others with their estimated scores as far as they pass the threshold. hide_link: as if there were no edge
+  // between two targets.
+  void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const PprOptions& options, bool hide_link,
             Ranking<Id>& ranking) {
     start(csr, targets, num_targets);
+    if (hide_link && num_targets == 2) hide(csr, targets);
     if (options.tolerance > 0) {
       push(csr, options.tolerance, options.teleport);
       self_share_ = far_share_ = 0;
@@ -66,12 +68,23 @@ class Ppr {
     num_targets_ = num_targets;
     edges_touched_ = 0;
     num_pushed_ = 0;
+    num_hidden_ = 0;
+    gap_[0] = gap_[1] = -1;
     index_.reserve_more(static_cast<size_t>(num_targets));
     for (int32_t target = 0; target < num_targets; ++target) index_.add(targets[target]);
     add_masses(csr);
     for (Mass& mass : masses_) {
       mass.residual = 1.0 / num_targets;
       mass.flags = kTarget;
+    }
+  }
+
+  // Find the edges between the two targets in their lists, to pass over them from here on.
+  void hide(const Csr<Id>& csr, const Id* targets) {
+    for (size_t target = 0; target < 2; ++target) {
+      gap_[target] = csr.entry_of(targets[target], targets[1 - target]);
+      num_hidden_ += gap_[target] >= 0;
+      masses_[target].degree -= gap_[target] >= 0;
     }
   }
 
@@ -108,8 +121,8 @@ class Ppr {
   void set_far_share(const Csr<Id>& csr, double teleport) {
     double residual = 0;
     for (const Mass& mass : masses_) residual += mass.residual;
-    far_share_ =
-        csr.symmetric ? (1 - teleport) * residual / static_cast<double>(std::max<int64_t>(csr.num_edges, 1)) : 0;
+    const int64_t num_edges = std::max<int64_t>(csr.num_edges - num_hidden_, 1);
+    far_share_ = csr.symmetric ? (1 - teleport) * residual / static_cast<double>(num_edges) : 0;
   }
 
   double estimate(const Mass& mass) const {
@@ -146,7 +159,7 @@ class Ppr {
       const double residual = mass.residual;
       mass.residual = 0;
       mass.score += teleport * residual;
-      spread_mass(csr, index_[number], (1 - teleport) * residual, tolerance, max_row);
+      spread_mass(csr, number, (1 - teleport) * residual, tolerance, max_row);
     }
   }
 
@@ -164,14 +177,15 @@ class Ppr {
     tail_ += due;
   }
 
-  // Send `amount` to the neighbours of `node` in proportion to the edge weights; from a dead end it restarts.
-  void spread_mass(const Csr<Id>& csr, Id node, double amount, double tolerance, int64_t max_row) {
-    const Row<Id> row = csr.row(node);
+  // Send `amount` to the neighbours of a node in proportion to the edge weights; from a dead end it restarts.
+  void spread_mass(const Csr<Id>& csr, size_t number, double amount, double tolerance, int64_t max_row) {
+    const Row<Id> row = csr.row(index_[number]);
+    const int64_t gap = number < 2 ? gap_[number] : -1;
     const float* weight = csr.weight == nullptr ? nullptr : csr.weight + row.position;
-    double total = static_cast<double>(row.size());
+    double total = static_cast<double>(row.size() - (gap >= 0));
     if (weight != nullptr) {
       total = 0;
-      for (int64_t entry = 0; entry < row.size(); ++entry) total += weight[entry];
+      for (int64_t entry = 0; entry < row.size(); ++entry) total += entry == gap ? 0 : weight[entry];
     }
     if (!(total > 0)) {
       make_room(static_cast<size_t>(num_targets_));
@@ -183,10 +197,16 @@ class Ppr {
     }
     const int64_t stride = 1 + (row.size() - 1) / max_row;
     const int64_t num_entries = (row.size() + stride - 1) / stride;
-    edges_touched_ += num_entries;
-    for (int64_t first = 0; first < num_entries; first += kChunk) {
-      spread_chunk(csr, row, weight, stride, first, std::min(first + kChunk, num_entries), amount / total, tolerance);
-    }
+    const bool passes_gap = gap >= 0 && gap % stride == 0;
+    const int64_t before = passes_gap ? gap / stride : num_entries, after = before + passes_gap;
+    edges_touched_ += num_entries - passes_gap;
+    const auto spread = [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin; first < end; first += kChunk) {
+        spread_chunk(csr, row, weight, stride, first, std::min(first + kChunk, end), amount / total, tolerance);
+      }
+    };
+    spread(0, before);
+    spread(after, num_entries);
   }
 
   // Three short loops instead of one, so that each waits for memory once and not once for every neighbour.
@@ -242,7 +262,8 @@ class Ppr {
   size_t tail_ = 0;
   std::vector<double> estimates_;
   int32_t num_targets_ = 0;
-  int64_t edges_touched_ = 0, num_pushed_ = 0;
+  int64_t edges_touched_ = 0, num_pushed_ = 0, num_hidden_ = 0;
+  int64_t gap_[2] = {-1, -1};  // entry of each of two targets' lists that is hidden, or -1
   double self_share_ = 0, far_share_ = 0;
 };
 

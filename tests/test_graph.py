@@ -46,6 +46,8 @@ def test_lists_may_fall_between_nodes() -> None:
     [
         ({"y": np.zeros(3)}, "y must have one row per node \\(2\\), got 3"),
         ({"x": DenseFeatures(np.zeros((1, 4), np.float32))}, "x must have one row per node \\(2\\), got 1"),
+        ({"pairs": {"a": np.zeros((1, 3), np.int64)}}, "pairs a must be int64 \\[P, 2\\], got int64 \\[1, 3\\]"),
+        ({"pairs": {"a": np.array([[0, 2]])}}, "pairs a must be of node ids from 0 to 1, got 2"),
         ({"edge_weight": np.ones(3, np.float32)}, "edge_weight must have one row per CSR entry \\(2\\), got 3"),
     ],
 )

@@ -39,6 +39,7 @@ def full_graph(sparse=False):
         edge_attr=np.array([[1], [1], [2], [2]], np.float32),
         edge_id=np.array([0, 0, 1, 1]),
         splits={"train": np.array([0, 3]), "valid": np.array([1]), "test": np.zeros(0, np.int64)},
+        pairs={"valid_pos": np.array([[0, 2], [2, 3]]), "valid_neg": np.zeros((0, 2), np.int64)},
         node_name=NodeNames(np.array([0, 1, 3, 3, 7]), np.frombuffer("aöbcde".encode(), np.uint8)),
         class_name=NodeNames(np.array([0, 2, 5]), np.frombuffer(b"noyes", np.uint8)),
     )
@@ -330,6 +331,7 @@ def path_graph(**changes):
         (path_graph(splits={"a": np.array([0]), "b": np.array([1, 0])}), "overlap another split, node 0"),
         (path_graph(splits={"a": np.array([0, 0])}), "each node once"),
         (path_graph(splits={"a": np.array([3])}), "ids in 0..2, got 3"),
+        (path_graph(pairs={"a": np.array([[0, 3]])}), "pairs/a.npy: must hold ids in 0..2, rows from 0 on hold 0 to 3"),
         (path_graph(node_name=NodeNames(np.array([0, 1, 2, 2]), np.array([0x61, 0xFF], np.uint8))), "not UTF-8"),
         (path_graph(y=np.array([0, 1, -1]), class_name=ONE_NAME), "one of the 1 named classes, got 1 in row 1"),
         (path_graph(y=np.zeros((3, 2), np.uint8), class_name=ONE_NAME), "at most 1 columns, the named classes, got 2"),
@@ -358,3 +360,5 @@ def test_split_name_that_leaves_the_folder_is_refused(tmp_path):
     graph = path_graph(splits={"../x": np.array([0])})
     with pytest.raises(ValueError, match="a split's name"):
         save_graph(graph, tmp_path / "g")
+    with pytest.raises(ValueError, match="the pairs' name"):
+        save_graph(path_graph(pairs={"../x": np.zeros((0, 2), np.int64)}), tmp_path / "g")

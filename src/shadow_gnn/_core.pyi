@@ -16,7 +16,9 @@ class FileChanged(RuntimeError): ...
 class GraphView:
     def __init__(self, indptr: Int64, indices: NDArray[Any], weight: Float32 | None, symmetric: bool) -> None: ...
 
-def extract_node(graph: GraphView, targets: Int64, *, positions: bool, seed: int, num_threads: int) -> Scopes: ...
+def extract_node(
+    graph: GraphView, targets: Int64, *, positions: bool, seed: int, num_threads: int, hide: int = 0
+) -> Scopes: ...
 def extract_khop(
     graph: GraphView,
     targets: Int64,
@@ -28,6 +30,7 @@ def extract_khop(
     positions: bool,
     seed: int,
     num_threads: int,
+    hide: int = 0,
 ) -> Scopes: ...
 def extract_ppr(
     graph: GraphView,
@@ -44,7 +47,9 @@ def extract_ppr(
     positions: bool,
     seed: int,
     num_threads: int,
+    hide: int = 0,
 ) -> Scopes: ...
+def drnl(indptr: Int64, indices: Int64, ends: Int64, max_label: int, max_distance: int) -> Int64: ...
 def induce(
     graph: GraphView,
     targets: Int64,

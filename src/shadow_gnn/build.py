@@ -22,6 +22,7 @@ from shadow_gnn.extract import (
     PprExtractor,
     StochasticPprExtractor,
 )
+from shadow_gnn.extract.base import Hide
 from shadow_gnn.loader import derive_seed
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
@@ -34,6 +35,7 @@ from shadow_gnn.nn.head import Head
 from shadow_gnn.nn.layer import Layer, LayerOptions
 from shadow_gnn.nn.mlp import MlpLayer
 from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.nn.node_table import NodeTable
 from shadow_gnn.nn.pool import Pool, ReducePool, Reduction, SortPool
 from shadow_gnn.nn.pyg_layer import PygLayer
 from shadow_gnn.nn.pyg_pool import PygPool
@@ -65,6 +67,10 @@ class Widths:
     """Whether the graph's edges have weights."""
     logits: bool = True
     """Whether the output are logits, which may be normalised; False for values."""
+    num_targets: int = 1
+    """Targets of a scope: 2 for pairs."""
+    table: tuple[int, int] | None = None
+    """Nodes and columns of learned inputs, which in_dim counts too; None for none."""
 
 
 def build_model(
@@ -76,35 +82,39 @@ def build_model(
     edge_dim: int = 0,
     edge_weight: bool = False,
     values: bool = False,
+    num_targets: int = 1,
+    table: tuple[int, int] | None = None,
     statistics: FeatureStatistics | None = None,
     seed: int = 0,
 ) -> ShadowGNN:
     """Make a model with weights drawn by the seed.
 
     recipe: one for all of num_branches, or one for each branch. in_dim: feature columns, 0 for none. out_dim: classes
-    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have. statistics: scale
-    the features by these.
+    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have. num_targets: 2 for
+    pairs. table: nodes and columns of learned inputs, which in_dim counts too. statistics: scale the features by these.
     """
     recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
     if not recipes:
         raise ValueError("build_model: recipe must be one or several, got none")
-    widths = Widths(in_dim, out_dim, edge_dim, edge_weight, logits=not values)
+    widths = Widths(in_dim, out_dim, edge_dim, edge_weight, logits=not values, num_targets=num_targets, table=table)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(derive_seed("weights", seed, None))
         return _model(recipes, widths, statistics)
 
 
-def build_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False) -> Extractor:
-    """Make an extractor; what draws by score in training takes the best in evaluation."""
+def build_extractor(
+    recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
+) -> Extractor:
+    """Make an extractor; what draws by score in training takes the best in evaluation. hide: see extract.base."""
     options = recipe.model_dump(exclude={"kind"})
     if isinstance(recipe, PprRecipe):
         drawn = training and recipe.kind == "stochastic-ppr"
-        return (StochasticPprExtractor if drawn else PprExtractor)(edge_pos=edge_pos, **options)
+        return (StochasticPprExtractor if drawn else PprExtractor)(edge_pos=edge_pos, hide=hide, **options)
     if isinstance(recipe, KhopRecipe):
-        return KhopExtractor(edge_pos=edge_pos, **options)
+        return KhopExtractor(edge_pos=edge_pos, hide=hide, **options)
     if isinstance(recipe, FullRecipe):
-        return FullExtractor(edge_pos=edge_pos, **options)
-    return NodeExtractor(edge_pos=edge_pos)
+        return FullExtractor(edge_pos=edge_pos, hide=hide, **options)
+    return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 
 def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> Extractor:
@@ -126,7 +136,8 @@ def _model(recipes: list[ModelRecipe], widths: Widths, statistics: FeatureStatis
     scaling = None
     if statistics is not None and widths.in_dim:
         scaling = InputScaling(torch.from_numpy(statistics.mean), torch.from_numpy(statistics.deviation))
-    return ShadowGNN(branches, head, ensemble, scaling)
+    table = None if widths.table is None else NodeTable(*widths.table)
+    return ShadowGNN(branches, head, ensemble, scaling, table)
 
 
 def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Branch:
@@ -138,7 +149,9 @@ def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Bra
         weighted = recipe.edge_weights and widths.edge_weight
         backbone = Backbone(layers, dropedge=recipe.dropedge, edge_weight=weighted)
     pool = _pool(recipe, joined_dim(backbone.layer_dims, recipe.skip), options)
-    readout = Readout(backbone.layer_dims, recipe.hidden_dim, options, skip=recipe.skip, pool=pool)
+    readout = Readout(
+        backbone.layer_dims, recipe.hidden_dim, options, skip=recipe.skip, pool=pool, num_targets=widths.num_targets
+    )
     return Branch(encoding, backbone, readout, trim=recipe.trim, owns_backbone=shared is None)
 
 

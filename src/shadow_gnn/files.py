@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,25 @@ from shadow_gnn.errors import WriteError
 
 Progress = Callable[[str, int, int], None]
 """Called as (what is being done, steps done, steps in all) from time to time."""
+
+
+class Rows(Protocol):
+    """An array that need not be in memory: slices of rows, asked for in ascending order, give them as arrays."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows first."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
+
 
 BLOCK_BYTES = 1 << 23
 MAX_HEADER_BYTES = 10_000
@@ -140,23 +159,24 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
     return mapped.view(np.ndarray)
 
 
-def write_npy(path: Path, array: NDArray[Any], progress: Progress = silent) -> Written:
+def write_npy(path: Path, array: NDArray[Any] | Rows, progress: Progress = silent) -> Written:
     """Write an array as .npy in blocks, flush it to the disk and return its size and checksum."""
     dtype = array.dtype.newbyteorder("<")
+    num_bytes = math.prod(array.shape) * dtype.itemsize
     head = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {array.shape!r}, }}"
     length = -(-(10 + len(head) + 1) // 64) * 64 - 10
     head_bytes = _MAGIC + b"\x01\x00" + length.to_bytes(2, "little") + head.ljust(length - 1).encode() + b"\n"
-    rows = max(1, BLOCK_BYTES // max(1, array.nbytes // max(1, len(array)))) if array.ndim else 1
-    total = len(array) if array.ndim else 1
+    total = len(array) if array.shape else 1
+    rows = max(1, BLOCK_BYTES // max(1, num_bytes // max(1, total)))
 
     def blocks() -> Iterator[memoryview]:
         yield memoryview(head_bytes)
         for start in range(0, total, rows):
             progress(f"writing {path.name}", start, total)
-            part = array[start : start + rows] if array.ndim else array
+            part = array[start : start + rows] if array.shape else array
             yield np.ascontiguousarray(part, dtype=dtype).reshape(-1).view(np.uint8).data
 
-    return write_blocks(path, blocks(), len(head_bytes) + array.nbytes)
+    return write_blocks(path, blocks(), len(head_bytes) + num_bytes)
 
 
 def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:

@@ -91,7 +91,8 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
 
     A recipe of a normal GNN has no extractor; the default one stands in.
     """
-    targets = _sample(graph)
+    links = recipe.task.kind == "link"
+    targets = _sample_pairs(graph) if links else _sample(graph)
     training: list[BatchCounts] = []
     evaluation: list[BatchCounts] = []
     kept = 0
@@ -99,10 +100,11 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
         extractor = part.extractor or PprRecipe()
         scopes = build_extractor(extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
         batch = collate(graph, scopes, features=False)
-        training.append(_batch_counts(recipe, part, batch, _num_targets(graph, "train"), 1))
-        others = max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
+        most = graph.num_edges * (1 + recipe.link.num_negatives) if links else 0
+        training.append(_batch_counts(recipe, part, batch, most or _num_targets(graph, "train"), 1))
+        others = most or max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
         evaluation.append(_batch_counts(recipe, part, batch, others, EVALUATION_FACTOR))
-        kept += _cached(recipe, graph, scopes)
+        kept += _cached(recipe, _num_kept(recipe, graph), scopes)
     return predict_batches(
         "shadow",
         graph_counts(graph, recipe.inputs),
@@ -135,6 +137,15 @@ def _sample(graph: Graph) -> NDArray[np.int64]:
         raise ValueError("memory: graph must have nodes, got none")
     places = np.linspace(0, length - 1, min(_SAMPLE, length)).astype(np.int64)
     return np.asarray(train, dtype=np.int64)[places] if len(train) else places
+
+
+def _sample_pairs(graph: Graph) -> NDArray[np.int64]:
+    """Choose links to look at, at equal distances; a graph without links has pairs of its first node."""
+    if graph.num_edges == 0:
+        return np.zeros((1, 2), np.int64)
+    places = np.linspace(0, graph.num_edges - 1, min(_SAMPLE, graph.num_edges)).astype(np.int64)
+    receiver = np.searchsorted(graph.indptr, places, side="right") - 1
+    return np.stack((np.asarray(graph.indices[places], dtype=np.int64), receiver), axis=1)
 
 
 def _num_targets(graph: Graph, split: str) -> int:
@@ -173,11 +184,18 @@ def _together(batches: list[BatchCounts]) -> BatchCounts:
     )
 
 
-def _cached(recipe: Recipe, graph: Graph, scopes: Subgraphs) -> int:
+def _num_kept(recipe: Recipe, graph: Graph) -> int:
+    """Return how many scopes would be kept between epochs, if any are: of links, those to evaluate alone."""
+    if recipe.task.kind == "node":
+        return sum(len(graph.splits[name]) for name in ("train", "valid", "test") if name in graph.splits)
+    if recipe.link.split == "given":
+        return sum(len(pairs) for name, pairs in graph.pairs.items() if not name.startswith("train"))
+    return int(2 * (recipe.link.valid_share + recipe.link.test_share) * graph.num_edges)
+
+
+def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
     """Return the bytes of the scopes that are kept between epochs."""
     deterministic = all((part.extractor or PprRecipe()).kind in ("ppr", "full", "node") for part in recipe.parts)
     if recipe.training.cache != "memory" or not deterministic:
         return 0
-    names = [name for name in ("train", "valid", "test") if name in graph.splits]
-    num_targets = sum(len(graph.splits[name]) for name in names)
     return min(recipe.training.cache_megabytes * 2**20, num_targets * scopes.num_bytes // len(scopes))

@@ -144,6 +144,8 @@ class Graph:
     """int64 [E], the row of the source's edge list that each CSR entry came from."""
     splits: Mapping[str, Array] = field(default_factory=dict)
     """Node ids by split name (train, valid, test), int64."""
+    pairs: Mapping[str, Array] = field(default_factory=dict)
+    """Given pairs for link prediction by name (train_pos, valid_pos, valid_neg, test_pos, ...), int64 [P, 2]."""
     node_name: NodeNames | None = None
     """The source's own ids, where they were not 0..N-1."""
     class_name: NodeNames | None = None
@@ -159,6 +161,7 @@ class Graph:
         if self.path is None:
             _check_lists(self)
         object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
+        object.__setattr__(self, "pairs", MappingProxyType(dict(self.pairs)))
 
     @property
     def num_nodes(self) -> int:
@@ -182,7 +185,7 @@ class Graph:
 
             return open_graph, (self.path,)
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        values["splits"] = dict(self.splits)
+        values |= {"splits": dict(self.splits), "pairs": dict(self.pairs)}
         return _rebuild, (values,)
 
 
@@ -252,10 +255,23 @@ def _check_shapes(graph: Graph) -> None:
         if rows is not None and rows != graph.num_nodes:
             raise ValueError(f"Graph: {name} must have one row per node ({graph.num_nodes}), got {rows}")
     _check_class_names(graph)
+    _check_pairs(graph)
     for name in ("edge_weight", "edge_attr", "edge_id"):
         array = getattr(graph, name)
         if array is not None and len(array) != len(indices):
             raise ValueError(f"Graph: {name} must have one row per CSR entry ({len(indices)}), got {len(array)}")
+
+
+def _check_pairs(graph: Graph) -> None:
+    for name, pairs in graph.pairs.items():
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype != np.int64:
+            raise ValueError(f"Graph: pairs {name} must be int64 [P, 2], got {pairs.dtype} {list(pairs.shape)}")
+        # Those of a folder are read by verify.py.
+        if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
+            worst = pairs.min() if pairs.min() < 0 else pairs.max()
+            raise ValueError(
+                f"Graph: pairs {name} must be of node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}"
+            )
 
 
 def _check_class_names(graph: Graph) -> None:

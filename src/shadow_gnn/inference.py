@@ -12,10 +12,11 @@ from shadow_gnn.build import build_extractor
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.columns import Inputs, make_inputs
+from shadow_gnn.link.splits import make_splits
 from shadow_gnn.model_file import ModelConfig, TrainedModel, check_fits
-from shadow_gnn.predict import Evaluation, OnBatch, Sources, evaluate_by_degree
-from shadow_gnn.setup import EVALUATION_FACTOR, make_loaders, whole_graph
-from shadow_gnn.task import label_kind, split_targets
+from shadow_gnn.predict import Evaluation, OnBatch, Sources, evaluate, evaluate_by_degree
+from shadow_gnn.setup import EVALUATION_FACTOR, make_loaders, split_options, whole_graph
+from shadow_gnn.task import LinkTask, label_kind, split_targets
 
 Ints = NDArray[np.int64]
 
@@ -32,6 +33,8 @@ def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints, *, in
     inputs: those of model_inputs for this graph, if they are there already.
     """
     config = trained.config
+    if config.target == "links":
+        raise ValueError("predict: targets must be pairs for a model that predicts links, got nodes; give --pairs")
     check_fits(config, graph)
     read = inputs if inputs is not None else model_inputs(trained, graph)
     if config.is_normal:
@@ -50,12 +53,52 @@ def evaluate_split(
 ) -> Evaluation:
     """Return how good a model is on the targets of a split, also by degree."""
     check_fits(trained.config, graph)
+    if isinstance(trained.task, LinkTask):
+        return _evaluate_links(trained, graph, split, on_batch)
     targets = split_targets(graph, split)
     _check_labels(trained.config, graph, targets)
     loaders = prediction_loaders(trained, graph, targets)
     return evaluate_by_degree(
         trained.model, loaders, trained.task, precision=trained.config.precision, on_batch=on_batch
     )
+
+
+def pair_loaders(
+    trained: TrainedModel, graph: Graph, pairs: Ints, *, labels: NDArray[np.float32] | None = None
+) -> Sources:
+    """Return a loader for each branch that goes through pairs [P, 2] of a graph in their order, their link hidden.
+
+    labels [P]: 1 for a link and 0 for none, to evaluate.
+    """
+    config = trained.config
+    if config.target != "links":
+        raise ValueError(f"predict: model must be one that predicts links, this one predicts {config.target}")
+    check_fits(config, graph)
+    extractors = tuple(
+        build_extractor(branch.extractor, training=False, edge_pos=bool(edges), hide=config.link.hide)
+        for branch, edges in zip(config.branches, trained.model.edges, strict=True)
+        if branch.extractor is not None
+    )
+    return make_loaders(
+        graph,
+        extractors,
+        trained.model,
+        pairs,
+        EVALUATION_FACTOR * config.batch_size,
+        config.seed,
+        inputs=make_inputs(config.inputs, graph, trained.task),
+        labels=labels,
+    )
+
+
+def _evaluate_links(trained: TrainedModel, graph: Graph, split: str, on_batch: OnBatch | None) -> Evaluation:
+    """Split the graph as in training and evaluate the pairs of valid or test."""
+    config = trained.config
+    links = make_splits(graph, split_options(config.link, config.seed))
+    found = links.pairs_of(split)
+    loaders = pair_loaders(trained, links.graph_of(split), found.pairs, labels=found.labels)
+    metrics = evaluate(trained.model, loaders, trained.task, precision=config.precision, on_batch=on_batch)
+    return Evaluation(len(found), metrics, [])
 
 
 def _check_labels(config: ModelConfig, graph: Graph, targets: Ints) -> None:

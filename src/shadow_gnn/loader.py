@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.batch import Batch, EdgeArray, Order, check_collate, collate
@@ -67,6 +69,7 @@ class Loader:
         features: bool = True,
         edges: Sequence[EdgeArray] = (),
         inputs: Callable[[Batch], Batch] | None = None,
+        labels: NDArray[Any] | None = None,
         prefetch: int = 2,
     ) -> None:
         """Check and store; nothing is extracted yet.
@@ -74,7 +77,8 @@ class Loader:
         targets: [B] nodes or [B, 2] pairs. fixed_seed: the same random scopes in every epoch, for evaluation;
         otherwise they are drawn by (seed, epoch), as the shuffling is. order, features, edges: see batch.collate.
         inputs: fills in each batch's x in the place of the graph's features, in the thread that makes batches ahead.
-        prefetch: batches made ahead; 0 for no thread.
+        labels: [B] or [B, C] of the targets, in the place of the graph's; pairs have no others. prefetch: batches made
+        ahead; 0 for no thread.
         """
         check_int("Loader", "batch_size", batch_size, 1)
         check_int("Loader", "prefetch", prefetch, 0)
@@ -86,6 +90,9 @@ class Loader:
         self.graph = graph
         self.extractor = extractor
         self.targets = check_targets(graph, targets, "Loader").copy()
+        if labels is not None and len(labels) != len(self.targets):
+            raise ValueError(f"Loader: labels must be {len(self.targets)}, one for each target, got {len(labels)}")
+        self.labels = labels
         self.batch_size = batch_size
         self.shuffle = shuffle
         self.seed = int(seed)
@@ -125,6 +132,8 @@ class Loader:
             batch = collate(
                 self.graph, subgraphs, order=self.order, features=features, edges=self.edges, target_row=part
             )
+            if self.labels is not None:
+                batch = replace(batch, y=torch.from_numpy(self.labels[part]))
             yield batch if self.inputs is None else self.inputs(batch)
 
 

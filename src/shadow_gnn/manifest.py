@@ -18,7 +18,7 @@ VERSION = 1
 MAX_BYTES = 1 << 20
 FILE_NAME = (
     r"^(indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
-    r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|split/[A-Za-z0-9_-]{1,64})\.npy$"
+    r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
 )
 
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]

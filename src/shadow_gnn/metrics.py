@@ -12,30 +12,41 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from shadow_gnn.task import NodeTask, Target
+from shadow_gnn.link.metrics import LINK_METRICS, LinkMetric, link_metrics
+from shadow_gnn.task import LinkTask, NodeTask, Task
 
-Metric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
+NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
+Metric = NodeMetric | LinkMetric
 
-METRICS: dict[Target, tuple[Metric, ...]] = {
+METRICS: dict[str, tuple[Metric, ...]] = {
     "classes": ("accuracy", "micro_f1", "macro_f1"),
     "multilabel": ("micro_f1", "macro_f1", "accuracy"),
     "values": ("mae", "rmse", "r2"),
+    "links": LINK_METRICS,
 }
 """The metrics of each kind of target; the first one decides unless a recipe says otherwise."""
 
 
 class Scores:
-    """Metrics of a task over any number of batches, in memory that does not grow with them."""
+    """Metrics of a task over any number of batches.
 
-    def __init__(self, task: NodeTask, names: tuple[Metric, ...] | None = None, device: torch.device | str = "cpu"):
+    Those of nodes take memory that does not grow with the batches; links are ranked, for which their scores are kept.
+    """
+
+    def __init__(self, task: Task, names: tuple[Metric, ...] | None = None, device: torch.device | str = "cpu"):
         """Start with no batch; names: which of the task's metrics, None for all."""
         self._task = task
-        self._metrics = {name: _make(task, name).to(device) for name in names or METRICS[task.target]}
+        chosen = names or METRICS[task.target]
+        self._metrics = {} if isinstance(task, LinkTask) else {name: _make(task, name).to(device) for name in chosen}
+        self._pairs: list[tuple[Tensor, Tensor]] = []
+        self._names = chosen
         self._count = 0
 
     def update(self, logits: Tensor, y: Tensor) -> None:
         """Add the targets of one batch: logits [B, C], y as in the graph."""
         predicted = self._task.predictions(logits)
+        if isinstance(self._task, LinkTask):
+            self._pairs.append((predicted.cpu(), y.cpu()))
         for metric in self._metrics.values():
             metric.update(predicted, y)
         self._count += len(y)
@@ -43,7 +54,11 @@ class Scores:
     def compute(self) -> dict[str, float]:
         """Return each metric by its name; nan where it is not defined, as r2 of a single target."""
         if self._count == 0:
-            return dict.fromkeys(self._metrics, math.nan)
+            return dict.fromkeys(self._names, math.nan)
+        if isinstance(self._task, LinkTask):
+            scores, y = (torch.cat(parts) for parts in zip(*self._pairs, strict=True))
+            names = tuple(name for name in LINK_METRICS if name in self._names)
+            return link_metrics(scores[y > 0].numpy(), scores[y <= 0].numpy(), names)
         undefined = {"r2"} if self._count < 2 else set()
         return {
             name: math.nan if name in undefined else float(metric.compute()) for name, metric in self._metrics.items()
@@ -91,7 +106,7 @@ class DegreeScores:
         ]
 
 
-def monitored(task: NodeTask, name: str) -> Metric:
+def monitored(task: Task, name: str) -> Metric:
     """Return the metric that decides which epoch is the best; auto is the first of the task's."""
     known = METRICS[task.target]
     if name == "auto":
@@ -102,7 +117,7 @@ def monitored(task: NodeTask, name: str) -> Metric:
     raise ValueError(f"training: monitor must be {', '.join(known)} or auto for {task.target}, got {name!r}")
 
 
-def _make(task: NodeTask, name: Metric) -> Any:
+def _make(task: NodeTask, name: str) -> Any:
     from torchmetrics import classification, regression
 
     if name == "mae":

@@ -19,8 +19,8 @@ from shadow_gnn.errors import RunError
 from shadow_gnn.files import new_checksum, open_regular, write_file
 from shadow_gnn.graph import Graph
 from shadow_gnn.nn.model import ShadowGNN
-from shadow_gnn.recipe import BranchRecipe, InputsRecipe, Record
-from shadow_gnn.task import NodeTask
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, LinkRecipe, Record
+from shadow_gnn.task import LinkTask, NodeTask, Task
 from shadow_gnn.views import FeatureStatistics
 
 VERSION = 1
@@ -47,8 +47,8 @@ class ModelConfig(Record):
     """Columns of the edges' features; 0 for none."""
     edge_weight: bool
     """Whether the graph's edges have weights."""
-    target: Literal["classes", "multilabel", "values"]
-    """What a target has."""
+    target: Literal["classes", "multilabel", "values", "links"]
+    """What a target has; links: it is a pair of nodes."""
     value_mean: float
     """Added to what the model says of a value."""
     value_deviation: float
@@ -59,6 +59,10 @@ class ModelConfig(Record):
     """Extractor and network of each branch; a normal GNN has one branch without an extractor."""
     inputs: InputsRecipe = InputsRecipe()
     """What the model reads beside the features."""
+    link: LinkRecipe = LinkRecipe()
+    """Which links it was trained on and how they are hidden, where it predicts links."""
+    num_nodes: Width = 0
+    """Nodes of the graph it was trained on, where it has learned columns of them."""
     precision: Literal["float32", "bf16"]
     """What the model was trained with."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -70,6 +74,11 @@ class ModelConfig(Record):
     def is_normal(self) -> bool:
         """Whether it is a normal GNN, which has no scopes."""
         return self.branches[0].extractor is None
+
+    @property
+    def table(self) -> tuple[int, int] | None:
+        """Nodes and columns of learned inputs; None for none."""
+        return (self.num_nodes, self.inputs.learned_dim) if self.inputs.learned_dim else None
 
     @property
     def input_dim(self) -> int:
@@ -85,8 +94,15 @@ class TrainedModel:
     """What it is."""
     model: ShadowGNN
     """With its weights, in eval mode."""
-    task: NodeTask
+    task: Task
     """What it predicts."""
+
+    @property
+    def node_task(self) -> NodeTask:
+        """What it predicts, where targets are nodes; a model of links is one clear line."""
+        if isinstance(self.task, LinkTask):
+            raise ValueError("model: must be one that predicts nodes, this one predicts links")
+        return self.task
 
 
 def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
@@ -113,11 +129,18 @@ def read_model(folder: str | Path) -> TrainedModel:
         edge_dim=config.edge_dim,
         edge_weight=config.edge_weight,
         values=config.target == "values",
+        num_targets=2 if config.target == "links" else 1,
+        table=config.table,
         statistics=_no_statistics(config),
     )
     load_weights(model, load(data), str(folder / WEIGHTS))
-    task = NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
-    return TrainedModel(config, model.eval(), task)
+    return TrainedModel(config, model.eval(), _task(config))
+
+
+def _task(config: ModelConfig) -> Task:
+    if config.target == "links":
+        return LinkTask()
+    return NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
 
 
 def read_config(folder: str | Path) -> ModelConfig:
@@ -147,6 +170,10 @@ def check_fits(config: ModelConfig, graph: Graph) -> None:
     if in_dim != config.in_dim:
         raise ValueError(
             f"{name}: must have {config.in_dim} feature columns, as the model was trained on, got {in_dim}"
+        )
+    if config.inputs.learned_dim and graph.num_nodes != config.num_nodes:
+        raise ValueError(
+            f"{name}: must have {config.num_nodes} nodes, whose columns the model learned, got {graph.num_nodes}"
         )
     if config.edge_weight and graph.edge_weight is None:
         raise ValueError(f"{name}: must have edge weights, as the model was trained on, got none")

@@ -22,7 +22,7 @@ from shadow_gnn.metrics import DegreeBucket, DegreeScores, Scores
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.layerwise import Precision
 from shadow_gnn.normal.whole import WholeGraph
-from shadow_gnn.task import NodeTask
+from shadow_gnn.task import NodeTask, Task
 
 Sources = Sequence[BatchSource] | WholeGraph
 """What a model is run over: a loader for each branch, or, for a normal GNN, a whole graph."""
@@ -36,7 +36,7 @@ class Output:
     """What the model says of the targets of one batch, in the order of the loader's targets."""
 
     node_id: Tensor
-    """[B]."""
+    """[B], of pairs [B, 2]."""
     logits: Tensor
     """[B, C] float32."""
     y: Tensor | None
@@ -85,7 +85,9 @@ def outputs(
         with aligned(loaders, 0, device) as epoch:
             for batches in epoch:
                 logits, embedded = _forward(model, batches, device, precision, embedding)
-                yield Output(batches[0].targets[:, 0], logits, batches[0].y, embedded)
+                targets = batches[0].targets
+                node_id = targets[:, 0] if targets.shape[1] == 1 else targets
+                yield Output(node_id, logits, batches[0].y, embedded)
                 done += len(logits)
                 if on_batch is not None:
                     on_batch(done, len(loaders[0].targets))
@@ -119,7 +121,7 @@ def _whole_outputs(
 def evaluate(
     model: nn.Module,
     loaders: Sources,
-    task: NodeTask,
+    task: Task,
     *,
     precision: Precision = "float32",
     on_batch: OnBatch | None = None,

@@ -75,7 +75,7 @@ def write_predictions(
     """Write one row for each target, in their order, and return how many; the file appears whole or not at all."""
     path, options = check_out(path), options or PredictionOptions()
     inputs = model_inputs(trained, graph)
-    with _new_table(path, graph) as table:
+    with new_table(path, graph) as table:
         # An empty block gives the file its columns also where there is no target.
         done = 0
         for block, found in _blocks(trained, graph, targets, inputs, options):
@@ -111,7 +111,7 @@ def write_scores(path: str | Path, graph: Graph, node_id: Ints, scores: NDArray[
     """
     path = check_out(path)
     flat, step = path.suffix == ".csv", max(1, _BLOCK_NUMBERS // (8 + 2 * answer.out_dim))
-    with _new_table(path, graph) as table:
+    with new_table(path, graph) as table:
         for start in range(0, max(1, len(node_id)), step):
             block, part = node_id[start : start + step], scores[start : start + step]
             columns = _names(graph, block) | _answers(answer, answer.predictions(part), flat=flat)
@@ -142,8 +142,8 @@ def _columns(
     trained: TrainedModel, graph: Graph, targets: Ints, found: list[Output], options: PredictionOptions, *, flat: bool
 ) -> dict[str, Any]:
     """Return the columns of a block of targets; flat: a list becomes as many columns, as CSV needs."""
-    config, task = trained.config, trained.task
-    answer = Answer(config.target, config.out_dim, config.class_names)
+    config, task = trained.config, trained.node_task
+    answer = Answer(task.target, config.out_dim, config.class_names)
     predicted = [task.predictions(output.logits).numpy() for output in found]
     columns = _names(graph, targets) | _answers(answer, np.concatenate(predicted) if predicted else None, flat=flat)
     if options.probabilities and task.target != "values":
@@ -225,7 +225,7 @@ class _Table:
 
 
 @contextmanager
-def _new_table(path: Path, graph: Graph) -> Iterator[_Table]:
+def new_table(path: Path, graph: Graph) -> Iterator[_Table]:
     """Give a table to fill, under a temporary name beside `path`; it takes that name at the end or vanishes."""
     temporary = path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
     try:

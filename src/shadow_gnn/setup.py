@@ -16,16 +16,19 @@ from numpy.typing import NDArray
 from shadow_gnn.build import build_extractor, build_model, with_cache
 from shadow_gnn.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
+from shadow_gnn.extract.base import Hide
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.columns import Inputs, make_inputs
+from shadow_gnn.link.loader import PairLoader, TrainingPairs
+from shadow_gnn.link.splits import LinkSplits, SplitOptions, make_splits
 from shadow_gnn.loader import BatchSource, Loader
 from shadow_gnn.methods import normal_loader
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.whole import WholeGraph
-from shadow_gnn.recipe import ModelRecipe, Recipe
+from shadow_gnn.recipe import LinkRecipe, ModelRecipe, Recipe
 from shadow_gnn.store import open_graph
-from shadow_gnn.task import NodeTask, node_task, split_targets
-from shadow_gnn.views import feature_statistics, training_view
+from shadow_gnn.task import LinkTask, Task, node_task, split_targets
+from shadow_gnn.views import FeatureStatistics, feature_statistics, training_view
 
 Ints = NDArray[np.int64]
 
@@ -43,7 +46,7 @@ class Setup:
     """The whole graph."""
     training_graph: Graph
     """The graph that training sees: the whole one, or its training view."""
-    task: NodeTask
+    task: Task
     """What is predicted."""
     model: ShadowGNN
     """With the weights it starts with."""
@@ -55,9 +58,46 @@ class Setup:
     """What the model reads of the training graph beside its features; None for the features alone."""
     evaluation_inputs: Inputs | None = None
     """What the model reads of the whole graph."""
+    links: LinkSplits | None = None
+    """Known links and those to predict; None where targets are nodes."""
+
+    @property
+    def num_training_targets(self) -> int:
+        """Nodes, or pairs of both kinds, that an epoch goes through."""
+        if self.links is None:
+            return len(split_targets(self.graph, "train"))
+        pairs = training_pairs(self.recipe, self.links)
+        return pairs.num_positive + pairs.num_negative
+
+    def has_split(self, split: str) -> bool:
+        """Tell whether there are targets of valid or test."""
+        return split in self.graph.splits if self.links is None else split == "valid" or self.links.test is not None
+
+    def split_loaders(self, split: str) -> Sequence[BatchSource] | WholeGraph:
+        """Return what evaluates the targets of a split: a loader for each branch, or the graph for a normal GNN."""
+        if self.links is None:
+            return self.evaluation_loaders(split_targets(self.graph, split))
+        found = self.links.pairs_of(split)
+        return make_loaders(
+            self.links.graph_of(split),
+            self.evaluation_extractors,
+            self.model,
+            found.pairs,
+            EVALUATION_FACTOR * self.recipe.training.batch_size,
+            self.recipe.seed,
+            inputs=self.evaluation_inputs,
+            labels=found.labels,
+        )
 
     def training_loaders(self) -> Sequence[BatchSource]:
         """Return a shuffling loader for each branch; all go through the training targets in the same order."""
+        if self.links is not None:
+            pairs, size = training_pairs(self.recipe, self.links), self.recipe.training.batch_size
+            parts = zip(self.training_extractors, self.model.orders, self.model.edges, strict=True)
+            return [
+                PairLoader(pairs, extractor, batch_size=size, order=order, edges=edges, inputs=self.training_inputs)
+                for extractor, order, edges in parts
+            ]
         if self.recipe.is_normal:
             train = split_targets(self.graph, "train")
             return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
@@ -117,8 +157,12 @@ def make_loaders(
     seed: int,
     *,
     inputs: Inputs | None = None,
+    labels: NDArray[np.float32] | None = None,
 ) -> list[Loader]:
-    """Return a loader for each branch of a model that goes through targets in their order, for evaluation."""
+    """Return a loader for each branch of a model that goes through targets in their order, for evaluation.
+
+    labels [B]: of pairs, if they are known.
+    """
     return [
         Loader(
             graph,
@@ -130,6 +174,7 @@ def make_loaders(
             order=order,
             edges=edges,
             inputs=inputs,
+            labels=labels,
         )
         for extractor, order, edges in zip(extractors, model.orders, model.edges, strict=True)
     ]
@@ -140,6 +185,8 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
 
     cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk.
     """
+    if recipe.task.kind == "link":
+        return _link_setup(recipe, graph, cache_folder)
     task = node_task(graph, recipe.task.target, class_weights=recipe.task.class_weights)
     train = split_targets(graph, "train")
     split_targets(graph, "valid")  # A graph without one is named now, not after the first epoch.
@@ -159,18 +206,87 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
         edge_weight=graph.edge_weight is not None,
         values=task.target == "values",
-        statistics=statistics,
+        table=node_table(recipe, graph),
+        statistics=with_learned(statistics, recipe),
         seed=recipe.seed,
     )
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     return Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read)
 
 
+def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setup:
+    """Make everything that a run on links needs. Scopes of training are not kept: negatives are new in every epoch."""
+    links = make_splits(graph, split_options(recipe.link, recipe.seed))
+    training_pairs(recipe, links)  # A graph with too few pairs for the negatives is named now.
+    task = LinkTask()
+    inputs = make_inputs(recipe.inputs, links.graph, task)
+    statistics = None
+    if recipe.model.standardise and graph.x is not None:
+        statistics = feature_statistics(graph) if inputs is None else inputs.statistics()
+    model = build_model(
+        branch_models(recipe),
+        in_dim=recipe.inputs.num_columns(0 if graph.x is None else graph.x.shape[1], 0),
+        out_dim=1,
+        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+        edge_weight=graph.edge_weight is not None,
+        num_targets=2,
+        table=node_table(recipe, graph),
+        statistics=with_learned(statistics, recipe),
+        seed=recipe.seed,
+    )
+    training, _ = make_extractors(recipe, model, cached=False)
+    _, evaluation = make_extractors(recipe, model, cache_folder)
+    return Setup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
+
+
+def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
+    """Return the pairs of every epoch, as a recipe says."""
+    options = recipe.link
+    return TrainingPairs(
+        links.graph,
+        links.train,
+        links.train_negative,
+        options.negatives,
+        options.num_negatives,
+        options.epoch_share,
+        recipe.seed,
+    )
+
+
+def split_options(link: LinkRecipe, seed: int) -> SplitOptions:
+    """Return how a [link] table splits links; seed: the run's, where the table has none."""
+    return SplitOptions(
+        link.split,
+        link.valid_share,
+        link.test_share,
+        link.negatives,
+        link.use_valid_edges,
+        link.time,
+        seed if link.split_seed is None else link.split_seed,
+    )
+
+
+def node_table(recipe: Recipe, graph: Graph) -> tuple[int, int] | None:
+    """Return the nodes and columns of learned inputs; None for none."""
+    return (graph.num_nodes, recipe.inputs.learned_dim) if recipe.inputs.learned_dim else None
+
+
+def with_learned(statistics: FeatureStatistics | None, recipe: Recipe) -> FeatureStatistics | None:
+    """Return the statistics of all inputs: learned columns, which come last, are taken as they are."""
+    if statistics is None or recipe.inputs.learned_dim == 0:
+        return statistics
+    rest = recipe.inputs.learned_dim
+    return FeatureStatistics(
+        np.concatenate((statistics.mean, np.zeros(rest, np.float32))),
+        np.concatenate((statistics.deviation, np.ones(rest, np.float32))),
+    )
+
+
 def branch_models(recipe: Recipe) -> list[ModelRecipe]:
     """Return the model of each branch, after checking what only the task can tell."""
     recipes = [part.model or recipe.model for part in recipe.parts]
     for model in recipes:
-        if model.encoding == "drnl":
+        if model.encoding == "drnl" and recipe.task.kind == "node":
             raise ValueError(
                 "model: encoding must be hop, ppr or none to predict nodes, got 'drnl', which is for pairs"
             )
@@ -184,13 +300,16 @@ def make_extractors(
 ) -> tuple[tuple[Extractor, ...], tuple[Extractor, ...]]:
     """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
     settings = recipe.training
-    num_graphs = 2 if recipe.task.inductive else 1
+    num_graphs = 2 if recipe.task.inductive or recipe.task.kind == "link" else 1
     max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.parts) * num_graphs)
     training: list[Extractor] = []
     evaluation: list[Extractor] = []
     for part, edges in zip(recipe.parts, model.edges, strict=True):
         assert part.extractor is not None
-        kinds = [build_extractor(part.extractor, training=mode, edge_pos=bool(edges)) for mode in (True, False)]
+        hide: Hide = recipe.link.hide if recipe.task.kind == "link" else "none"
+        kinds = [
+            build_extractor(part.extractor, training=mode, edge_pos=bool(edges), hide=hide) for mode in (True, False)
+        ]
         if cached and settings.cache != "none":
             folder = cache_folder if settings.cache == "disk" else None
             kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
@@ -201,13 +320,17 @@ def make_extractors(
 
 
 def open_recipe_graph(name: str) -> Graph:
-    """Open the graph that a recipe names: a built-in one, or a folder."""
+    """Open the graph that a recipe names: a built-in one, a folder, or a data set that `shadow data get` made."""
     from shadow_gnn.datasets import BUILT_IN, open_dataset
+    from shadow_gnn.datasets.named import NAMES, find_dataset
 
     if name in BUILT_IN:
         return open_dataset(name)
-    if not Path(name).exists():
-        near = get_close_matches(name, BUILT_IN, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise SourceError(f"graph: {name} must be a graph folder or one of {', '.join(BUILT_IN)}, got neither{hint}")
-    return open_graph(name)
+    if Path(name).exists():
+        return open_graph(name)
+    if name in NAMES:
+        return open_graph(find_dataset(name))
+    near = get_close_matches(name, (*BUILT_IN, *NAMES), 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    known = ", ".join((*BUILT_IN, *NAMES))
+    raise SourceError(f"graph: {name} must be a graph folder or one of {known}, got neither{hint}")

@@ -5,9 +5,12 @@ Not for: turning foreign formats into graphs (ingest), nor for checking every by
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.errors import FolderError, WriteError
-from shadow_gnn.files import NpyError, Progress, Written, map_npy, new_folder, silent, write_blocks, write_npy
-from shadow_gnn.graph import DenseFeatures, Features, Graph, NodeNames, SparseFeatures
+from shadow_gnn.files import NpyError, Progress, Rows, Written, map_npy, new_folder, silent, write_blocks, write_npy
+from shadow_gnn.graph import DenseFeatures, Features, Graph, NodeNames, SparseFeatures, topology_fingerprint
 
 if TYPE_CHECKING:
     from shadow_gnn.manifest import FileEntry, Manifest
@@ -43,6 +46,7 @@ def open_graph(folder: str | Path) -> Graph:
             edge_attr=arrays.get("edge_attr"),
             edge_id=arrays.get("edge_id"),
             splits={name[6:]: array for name, array in arrays.items() if name.startswith("split/")},
+            pairs={name[6:]: array for name, array in arrays.items() if name.startswith("pairs/")},
             node_name=_names(arrays, "node_name"),
             class_name=_names(arrays, "class_name"),
             path=Path(os.path.abspath(folder)),
@@ -62,23 +66,58 @@ def open_graph(folder: str | Path) -> Graph:
 
 def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> None:
     """Save a graph as a folder in one step: after a crash the folder is there whole, or as it was before."""
-    folder = Path(folder)
-    arrays = graph_arrays(graph)
+    save_contents(contents_of(graph), Path(folder), overwrite=overwrite, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a graph folder is to hold; the arrays may be streamed from wherever they are."""
+
+    arrays: Mapping[str, Array | Rows]
+    """By the name of the file (without .npy) that is to hold each."""
+    directed: bool
+    """False if every edge is there in both directions."""
+    num_feature_columns: int | None
+    """F, or None without features."""
+    fingerprint: str | None = None
+    """Hash of the topology and the edge weights; computed when it is None."""
+
+
+def contents_of(graph: Graph) -> Contents:
+    """Return what the folder of a graph holds."""
+    columns = None if graph.x is None else graph.x.shape[1]
+    return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint)
+
+
+def save_contents(
+    contents: Contents,
+    folder: Path,
+    *,
+    overwrite: bool = False,
+    check: Callable[[Graph], None] | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Write a graph folder in one step; if `check` raises for the written graph, there is no folder."""
+    arrays = contents.arrays
     check_target(folder, overwrite=overwrite)
-    _check_space(folder, sum(array.nbytes for array in arrays.values()))
+    _check_space(folder, sum(math.prod(array.shape) * array.dtype.itemsize for array in arrays.values()))
     with new_folder(folder, overwrite=overwrite) as temporary:
-        if graph.splits:
-            (temporary / "split").mkdir()
+        for inner in ("split", "pairs"):
+            if any(name.startswith(f"{inner}/") for name in arrays):
+                (temporary / inner).mkdir()
         written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
-        data = _describe(graph, arrays, written)
+        data = _describe(contents, written)
         write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
+        if check is not None:
+            check(open_graph(temporary))
 
 
 def graph_arrays(graph: Graph) -> dict[str, Array]:
     """Return the arrays of a graph by the name of the file (without .npy) that holds each."""
-    for name in graph.splits:
-        if not _SPLIT_NAME.fullmatch(name):
-            raise ValueError(f"save_graph: a split's name must be letters, digits, _ or -, got {name!r}")
+    for owner, names in (("a split's", graph.splits), ("the pairs'", graph.pairs)):
+        for name in names:
+            if not _SPLIT_NAME.fullmatch(name):
+                raise ValueError(f"save_graph: {owner} name must be letters, digits, _ or -, got {name!r}")
     arrays: dict[str, Array | None] = {"indptr": graph.indptr, "indices": graph.indices}
     if isinstance(graph.x, DenseFeatures):
         arrays |= {"x": graph.x.matrix, "x_scale": graph.x.scale}
@@ -86,10 +125,11 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
         arrays |= {"x_indptr": graph.x.indptr, "x_indices": graph.x.indices, "x_data": graph.x.data}
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
-    for name, names in (("node_name", graph.node_name), ("class_name", graph.class_name)):
-        if names is not None:
-            arrays |= {f"{name}_ptr": names.ptr, f"{name}_text": names.text}
+    for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+        if texts is not None:
+            arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
+    arrays |= {f"pairs/{name}": pairs for name, pairs in graph.pairs.items()}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
@@ -102,8 +142,9 @@ def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
     if not os.path.lexists(folder / MANIFEST):
         raise FolderError(f"{folder}: is not a graph folder: it has no {MANIFEST}")
     manifest = read_manifest(folder / MANIFEST)
-    if any(name.startswith("split/") for name in manifest.files):
-        _check_split_folder(folder / "split")
+    for inner in ("split", "pairs"):
+        if any(name.startswith(f"{inner}/") for name in manifest.files):
+            _check_inner_folder(folder / inner)
     arrays = {name[:-4]: _map(folder / name, entry) for name, entry in manifest.files.items()}
     return manifest, arrays
 
@@ -124,7 +165,7 @@ def _map(path: Path, entry: FileEntry) -> Array:
     return array
 
 
-def _check_split_folder(path: Path) -> None:
+def _check_inner_folder(path: Path) -> None:
     try:
         mode = os.lstat(path).st_mode
     except OSError as error:
@@ -147,9 +188,10 @@ def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
     return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
 
 
-def _describe(graph: Graph, arrays: dict[str, Array], written: dict[str, Written]) -> bytes:
+def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
     from shadow_gnn.manifest import FileEntry, Manifest, dump_manifest
 
+    arrays: Mapping[str, Any] = contents.arrays
     entries = {
         f"{name}.npy": FileEntry.model_validate(
             {
@@ -161,14 +203,17 @@ def _describe(graph: Graph, arrays: dict[str, Array], written: dict[str, Written
         )
         for name, array in arrays.items()
     }
+    fingerprint = contents.fingerprint or topology_fingerprint(
+        arrays["indptr"], arrays["indices"], arrays.get("edge_weight")
+    )
     manifest = Manifest(
         format="shadow-graph",
         version=1,
-        num_nodes=graph.num_nodes,
-        num_edges=graph.num_edges,
-        directed=graph.directed,
-        num_feature_columns=None if graph.x is None else graph.x.shape[1],
-        fingerprint=graph.fingerprint,
+        num_nodes=len(arrays["indptr"]) - 1,
+        num_edges=len(arrays["indices"]),
+        directed=contents.directed,
+        num_feature_columns=contents.num_feature_columns,
+        fingerprint=fingerprint,
         files=entries,
     )
     return dump_manifest(manifest)
@@ -182,7 +227,9 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
     if not folder.is_dir() or not (folder / MANIFEST).is_file():
         raise WriteError(f"{folder}: is not a graph folder, so it is not overwritten; choose another folder")
-    foreign = sorted(name for name in os.listdir(folder) if name not in (MANIFEST, "split") and name[-4:] != ".npy")
+    foreign = sorted(
+        name for name in os.listdir(folder) if name not in (MANIFEST, "split", "pairs") and name[-4:] != ".npy"
+    )
     if foreign:
         raise WriteError(f"{folder}: holds {foreign[0]!r}, which is not part of a graph, so it is not overwritten")
 

@@ -82,6 +82,32 @@ class NodeTask:
         return logits.float().softmax(dim=1) if self.target == "classes" else logits.float().sigmoid()
 
 
+@dataclass(frozen=True)
+class LinkTask:
+    """Prediction of whether two nodes are linked."""
+
+    target: Literal["links"] = "links"
+    """What a target has."""
+    out_dim: int = 1
+    """Numbers that the model gives for a target."""
+
+    def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Return the mean loss of some pairs in float32: logits [B, 1], y [B] with 1 for a link and 0 for none."""
+        losses = functional.binary_cross_entropy_with_logits(logits[:, 0].float(), y.float(), weight)
+        return losses
+
+    def predictions(self, logits: Tensor) -> Tensor:
+        """Turn logits into scores by which pairs are ranked. [B]"""
+        return logits[:, 0].float()
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return the probability of a link. [B, 1]"""
+        return logits.float().sigmoid()
+
+
+Task = NodeTask | LinkTask
+
+
 def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_weights: bool = False) -> NodeTask:
     """Make the task that a graph's labels allow, or the one asked for; weights and scale are from its training targets.
 

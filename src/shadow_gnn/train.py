@@ -26,7 +26,7 @@ from shadow_gnn.loader import BatchSource, derive_seed
 from shadow_gnn.metrics import Metric, Scores, monitored
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.schedule import learning_rate
-from shadow_gnn.task import NodeTask
+from shadow_gnn.task import Task
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class _Parcel:
 class _Trainee(nn.Module):
     """The model with its loss, as one forward."""
 
-    def __init__(self, model: nn.Module, task: NodeTask) -> None:
+    def __init__(self, model: nn.Module, task: Task) -> None:
         super().__init__()
         self.model = model
         self._task = task
@@ -178,7 +178,7 @@ def make_optimiser(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
 def fit(
     model: nn.Module,
     loaders: Sequence[BatchSource],
-    task: NodeTask,
+    task: Task,
     settings: TrainingRecipe | None = None,
     options: FitOptions | None = None,
 ) -> State:
@@ -232,7 +232,7 @@ class _Loop:
     trainee: nn.Module
     optimiser: Any
     loaders: tuple[BatchSource, ...]
-    task: NodeTask
+    task: Task
     settings: TrainingRecipe
     options: FitOptions
 

@@ -41,6 +41,7 @@ def verify_graph(folder: str | Path, progress: Progress = silent) -> None:
     progress("values", 0, 1)
     _check_values(folder, graph)
     _check_splits(folder, graph)
+    _check_pairs(folder, graph)
 
 
 def _check_no_strangers(folder: Path, known: set[str]) -> None:
@@ -244,3 +245,14 @@ def _check_splits(folder: Path, graph: Graph) -> None:
             node = int(node_id[np.argmax(owner[node_id])])
             raise FolderError(f"{path}: must not overlap another split, node {node} does")
         owner[node_id] = 1
+
+
+def _check_pairs(folder: Path, graph: Graph) -> None:
+    """Check the ends of given pairs; their shape was checked when the graph was opened."""
+    for name, pairs in graph.pairs.items():
+        for start, block in _blocks(pairs):
+            if block.size and not 0 <= block.min() <= block.max() < graph.num_nodes:
+                raise FolderError(
+                    f"{folder / 'pairs' / f'{name}.npy'}: must hold ids in 0..{graph.num_nodes - 1}, "
+                    f"rows from {start} on hold {block.min()} to {block.max()}"
+                )

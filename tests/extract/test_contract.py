@@ -147,6 +147,7 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "precision": 0.7,
         "tolerance": 0.7,
         "threshold_kind": "absolute",
+        "hide": "before",
     }
     for field in fields(extractor):
         if field.name == "num_threads":

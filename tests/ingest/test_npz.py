@@ -143,3 +143,31 @@ def test_lying_sizes_and_damaged_members_are_refused(tmp_path):
         )
     with pytest.raises(SourceError, match="ends inside its header"):
         read_npz(tmp_path / "c.npz")
+
+
+def test_given_pairs_are_kept_under_the_names_of_our_splits(tmp_path):
+    given = {"val_pos": np.array([[0, 2]]), "val_neg": np.array([[2, 0]], np.int32), "test_pos": np.zeros((0, 2), int)}
+    np.savez(tmp_path / "a.npz", **PATH, **given)
+    graph, summary = read_npz(tmp_path / "a.npz")
+    assert {name: pairs.tolist() for name, pairs in graph.pairs.items()} == {
+        "valid_pos": [[0, 2]],
+        "valid_neg": [[2, 0]],
+        "test_pos": [],
+    }
+    assert graph.pairs["valid_neg"].dtype == np.int64
+    assert summary.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "text"),
+    [
+        (np.array([[0, 3]]), "val_pos must hold ids in 0..2, got 0 to 3"),
+        (np.array([[0, 1], [1, 1]]), "must pair different nodes, row 1 has one with itself"),
+        (np.array([[0, 1, 2]]), r"must be integers \[P, 2\]"),
+        (np.array([[0.5, 1.0]]), r"must be integers \[P, 2\]"),
+    ],
+)
+def test_given_pairs_that_are_none_get_one_line(tmp_path, pairs, text):
+    np.savez(tmp_path / "a.npz", **PATH, val_pos=pairs)
+    with pytest.raises(SourceError, match=text.replace("val_", "valid_")):
+        read_npz(tmp_path / "a.npz")

@@ -13,7 +13,7 @@ from shadow_gnn.batch import collate
 from shadow_gnn.extract import FullExtractor, PprExtractor
 from shadow_gnn.graph import DenseFeatures
 from shadow_gnn.ingest.memory import from_edges
-from shadow_gnn.nn.drnl import MAX_DISTANCE, MAX_LABEL, drnl_labels
+from shadow_gnn.nn.drnl import MAX_DISTANCE, MAX_LABEL, drnl_labels, labels_by_tensors
 from shadow_gnn.nn.encoding import Encoding, hop_columns, score_columns
 from tests.nn.scopes import batch_of, half_precision, random_graph, shake
 
@@ -138,6 +138,7 @@ def test_drnl_equals_seal(data):
     whole = nx.Graph(list(zip(src.tolist(), dst.tolist(), strict=True)))
     whole.add_nodes_from(range(num_nodes))
     labels = drnl_labels(batch).tolist()
+    assert labels_by_tensors(batch).tolist() == labels
     for place, (node_id, scope) in enumerate(zip(batch.node_id.tolist(), batch.subgraph.tolist(), strict=True)):
         inside = whole.subgraph(batch.node_id[batch.subgraph == scope].tolist())
         assert labels[place] == slow_label(inside, node_id, *pairs[scope])

@@ -177,6 +177,13 @@ def _fit_to_method(table):
         del table[name]
     if method != "shadow":
         table["model"] |= {"encoding": "none", "readout": "center"}
+        table["inputs"] |= {"degree": False}
+        table["task"] |= {"kind": "node"}
+    if table["task"]["kind"] == "node":
+        del table["link"]
+    else:
+        table["task"] = {"kind": "link"}
+        table["inputs"] |= {"labels": False}
     if method == "saint":
         table["inputs"] |= {"labels": False, "smooth_labels": 0}
 

@@ -216,7 +216,8 @@ def test_finding_says_with_which_data_it_was_made(tmp_path):
     text = (tmp_path / "out" / "squares.md").read_text()
     assert text.startswith(f"# Squares\n\n{outcome.finding.text}\n\nSquares.")
     assert f"fingerprint `{communities().fingerprint}`" in text
-    assert "  - features: 3 columns, the paper's data has 500: NOT the paper's data, accuracies are not comp" in text
+    assert "  - NOT the paper's data, accuracies are not comparable: nodes must be 89,250, got 120; edges must" in text
+    assert "; feature columns must be 500, got 3; classes must be 7, got 3; train nodes must be 44,625, got 60" in text
     assert "- not here: reddit; `shadow data get NAME`" in text
     assert "Made with `--fast`" in text
     with pytest.raises(SourceError, match="shadow data get flickr"):

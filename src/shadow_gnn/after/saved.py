@@ -46,7 +46,7 @@ class SavedTable:
 
 def node_scores(trained: TrainedModel, graph: Graph, targets: Ints, *, on_batch: OnBatch | None = None) -> Floats:
     """Predict targets and return the probability of each class or label, [B, C], or values, [B, 1]."""
-    config, task = trained.config, trained.task
+    config, task = trained.config, trained.node_task
     scores = np.empty((len(targets), config.out_dim), np.float32)
     done = 0
     loaders = prediction_loaders(trained, graph, targets)

@@ -93,6 +93,8 @@ class Description:
     labels: LabelSummary | None
     splits: dict[str, int]
     """Nodes per split."""
+    pairs: dict[str, int]
+    """Given pairs by name."""
 
 
 def describe(graph: Graph) -> Description:
@@ -110,6 +112,7 @@ def describe(graph: Graph) -> Description:
         features=feature_summary(graph),
         labels=label_summary(graph),
         splits={name: len(node_id) for name, node_id in graph.splits.items()},
+        pairs={name: len(pairs) for name, pairs in graph.pairs.items()},
     )
 
 

@@ -1,4 +1,4 @@
-"""Data: `shadow data import` and `shadow data info`.
+"""Data: `shadow data import` and `shadow data info`; the other subcommands have files of their own (data_get.py).
 
 Not for: the work itself (ingest, store, analysis); heavy libraries load when a command runs.
 """
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli import data_get
+
 if TYPE_CHECKING:
     from shadow_gnn.analysis.describe import Description
     from shadow_gnn.ingest.build import Summary
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Import graphs into graph folders and look at them.", no_args_is_help=True, rich_markup_mode=None
 )
+app.command("get")(data_get.get_command)
+app.command("list")(data_get.list_command)
 
 
 class Merge(StrEnum):
@@ -264,6 +268,8 @@ def _lines(found: Description) -> list[tuple[str, str]]:
         lines.append(("components", f"{found.components.count:,}, the largest has {share:.1%} of the nodes"))
     lines += [("features", _feature_line(found)), ("labels", _label_line(found))]
     lines.append(("splits", ", ".join(f"{name} {count:,}" for name, count in found.splits.items()) or "none"))
+    if found.pairs:
+        lines.append(("pairs", ", ".join(f"{name} {count:,}" for name, count in found.pairs.items())))
     return [*lines, ("fingerprint", found.fingerprint)]
 
 

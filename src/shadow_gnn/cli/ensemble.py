@@ -97,7 +97,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
         )
     trained, graph = open_trained(path, graph_name)
     config = trained.config
-    answer = Answer(config.target, config.out_dim, config.class_names)
+    answer = Answer(trained.node_task.target, config.out_dim, config.class_names)
 
     def predict(targets: Ints) -> Floats:
         return node_scores(

@@ -76,4 +76,5 @@ def _print_tables(found: Evaluation, split: str) -> None:
         label = str(bucket.low) if bucket.low == bucket.high else f"{bucket.low:,} to {bucket.high:,}"
         degrees.add_row(label, f"{bucket.count:,}", f"{bucket.value:.4f}")
     console.print(metrics)
-    console.print(degrees)
+    if found.by_degree:
+        console.print(degrees)

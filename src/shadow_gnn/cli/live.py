@@ -147,11 +147,9 @@ def _number(value: Any) -> str:
 
 
 def _headline(run: Run, setup: Setup, num_done: int) -> str:
-    from shadow_gnn.task import split_targets
-
     model = run.recipe.model
     weights = sum(weight.numel() for weight in setup.model.parameters())
-    targets = len(split_targets(setup.graph, "train"))
+    targets = setup.num_training_targets
     again = f", going on after epoch {num_done}" if num_done else ""
     return (
         f"{run.folder}: {model.layer}, {model.num_layers} layers of {model.hidden_dim}, {weights:,} weights, "

@@ -24,6 +24,7 @@ from shadow_gnn.cli import (
     extract,
     memory,
     predict,
+    recommend,
     reproduce,
     resume,
     runs,
@@ -47,6 +48,7 @@ app.command("extract")(extract.extract_command)
 app.command("train")(train.train_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("predict")(predict.predict_command)
+app.command("recommend")(recommend.recommend_command)
 app.command("correct")(correct.correct_command)
 app.command("ensemble")(ensemble.ensemble_command)
 app.command("resume")(resume.resume_command)

@@ -6,9 +6,13 @@ Not for: the work itself (predictions.py); heavy libraries load when the command
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.graph import Graph
+    from shadow_gnn.model_file import TrainedModel
 
 
 def predict_command(
@@ -18,6 +22,10 @@ def predict_command(
         str,
         typer.Option(help="Which nodes: all, a split's name, a file (.npy, or one id per line), or ids such as 3,17."),
     ] = "all",
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="For a model of links: the pairs, a file with two ids or names per line (.csv, .npy)."),
+    ] = None,
     graph: Annotated[
         str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
     ] = None,
@@ -32,11 +40,15 @@ def predict_command(
     probability, embedding. Parquet holds the last two as lists, CSV as a column for each number. The file appears whole
     or not at all. The model also predicts on a graph that it has not seen, as long as the features are the same.
 
+    A model of links takes --pairs instead: columns first_id, second_id (and names), probability. A link between the two
+    that the graph has is hidden.
+
     \b
     Examples:
       shadow predict runs/recipe-1 --targets test --out predictions.parquet
       shadow predict runs/recipe-1 --targets 3,17 --out two.csv --embedding
       shadow predict runs/recipe-1 --graph grown-graph --out all.parquet
+      shadow predict runs/links-1 --pairs pairs.csv --out links.csv
     """
     import pyarrow as pa
 
@@ -50,9 +62,27 @@ def predict_command(
     pa.enable_signal_handlers(False)
     keep_freed_memory()
     trained, opened = open_trained(run, graph)
+    if trained.config.target == "links" or pairs is not None:
+        _predict_pairs(out, trained, opened, pairs)
+        return
     chosen = choose_targets("predict", opened, targets)
     options = PredictionOptions(probabilities=not no_probabilities, embedding=embedding)
     with progress_bar() as progress:
         nodes = range(chosen) if isinstance(chosen, int) else chosen
         count = write_predictions(out, trained, opened, nodes, options, progress=progress)
+    typer.echo(f"{out}: {count:,} predictions")
+
+
+def _predict_pairs(out: Path, trained: TrainedModel, graph: Graph, pairs: Path | None) -> None:
+    from shadow_gnn.cli.pairs import read_pairs
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.pair_predictions import write_pair_predictions
+
+    if trained.config.target != "links":
+        raise ValueError(f"predict: --pairs must go with a model of links, this one predicts {trained.config.target}")
+    if pairs is None:
+        raise ValueError("predict: --pairs must name a file of pairs, as the model predicts links")
+    given = read_pairs(pairs, graph)
+    with progress_bar() as progress:
+        count = write_pair_predictions(out, trained, graph, given, progress=progress)
     typer.echo(f"{out}: {count:,} predictions")

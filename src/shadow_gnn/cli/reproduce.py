@@ -28,7 +28,7 @@ def _show_list(value: bool) -> None:
 
 
 def reproduce_command(
-    name: Annotated[str, typer.Argument(help="Table or figure; --list shows them.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Table or figure; --list shows them.")],
     data: Annotated[
         Path | None,
         typer.Option(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,10 @@ from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
 NO_CAP = 2**31 - 1
+
+Hide = Literal["none", "before", "after"]
+"""What becomes of the edges between the two targets of a pair, in both directions: none leaves them in the scope,
+before chooses the scope as if they were not there, after chooses it with them and takes them out of the scope."""
 
 
 @runtime_checkable
@@ -67,6 +71,24 @@ def check_int(owner: str, name: str, value: int, least: int, most: int = NO_CAP)
     if not least <= value <= most:
         bounds = f"at least {least}" if most == NO_CAP else f"from {least} to {most}"
         raise ValueError(f"{owner}: {name} must be {bounds}, got {value}")
+
+
+def check_hide(owner: str, hide: str) -> None:
+    """Raise unless `hide` is a known way to treat the predicted link."""
+    if hide not in get_args(Hide):
+        raise ValueError(f"{owner}: hide must be one of {', '.join(get_args(Hide))}, got {hide!r}")
+
+
+def hide_key(hide: Hide) -> str:
+    """Return what `hide` adds to an extractor's key; nothing where the link stays."""
+    return "" if hide == "none" else f" hide={hide}"
+
+
+def core_hide(owner: str, hide: Hide, targets: NDArray[np.int64]) -> int:
+    """Return `hide` as the core's number, after checking that targets [B, T] are pairs where a link is hidden."""
+    if hide != "none" and len(targets) and targets.shape[1] != 2:
+        raise ValueError(f"{owner}: targets must be pairs [B, 2] to hide their link, got shape {list(targets.shape)}")
+    return get_args(Hide).index(hide)
 
 
 def resolve_threads(num_threads: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, check_int, check_targets, run_core
+from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -29,6 +29,8 @@ class KhopExtractor:
     """Hard cap on the nodes of a scope; nodes met first stay."""
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""
+    hide: Hide = "none"
+    """What becomes of the link between the ends of a pair (see base.Hide)."""
     num_threads: int = 0
     """Threads to use; 0 for every core of this process."""
 
@@ -39,6 +41,7 @@ class KhopExtractor:
         if self.max_nodes is not None:
             check_int("KhopExtractor", "max_nodes", self.max_nodes, 1)
         check_int("KhopExtractor", "num_threads", self.num_threads, 0, 1024)
+        check_hide("KhopExtractor", self.hide)
 
     @property
     def deterministic(self) -> bool:
@@ -50,7 +53,7 @@ class KhopExtractor:
         """Everything that decides a scope."""
         return (
             f"khop/1 num_hops={self.num_hops} fanout={self.fanout} replace={self.replace} "
-            f"max_nodes={self.max_nodes} edge_pos={self.edge_pos}"
+            f"max_nodes={self.max_nodes} edge_pos={self.edge_pos}{hide_key(self.hide)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
@@ -67,6 +70,7 @@ class KhopExtractor:
             fanout=-1 if self.fanout is None else self.fanout,
             replace=self.replace,
             max_nodes=NO_CAP if self.max_nodes is None else self.max_nodes,
+            hide=core_hide("KhopExtractor", self.hide, groups),
         )
 
 
@@ -80,6 +84,8 @@ class FullExtractor:
     """Hard cap on the nodes of a scope; nodes met first stay."""
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""
+    hide: Hide = "none"
+    """What becomes of the link between the ends of a pair (see base.Hide)."""
     num_threads: int = 0
     """Threads to use; 0 for every core of this process."""
 
@@ -88,6 +94,7 @@ class FullExtractor:
         if self.max_nodes is not None:
             check_int("FullExtractor", "max_nodes", self.max_nodes, 1)
         check_int("FullExtractor", "num_threads", self.num_threads, 0, 1024)
+        check_hide("FullExtractor", self.hide)
 
     @property
     def deterministic(self) -> bool:
@@ -105,5 +112,10 @@ class FullExtractor:
 
     def _khop(self) -> KhopExtractor:
         return KhopExtractor(
-            self.num_hops, None, max_nodes=self.max_nodes, edge_pos=self.edge_pos, num_threads=self.num_threads
+            self.num_hops,
+            None,
+            max_nodes=self.max_nodes,
+            edge_pos=self.edge_pos,
+            hide=self.hide,
+            num_threads=self.num_threads,
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import check_int, check_targets, run_core
+from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -21,11 +21,14 @@ class NodeExtractor:
 
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""
+    hide: Hide = "none"
+    """What becomes of the link between the ends of a pair (see base.Hide)."""
     num_threads: int = 0
     """Threads to use; 0 for every core of this process."""
 
     def __post_init__(self) -> None:
         check_int("NodeExtractor", "num_threads", self.num_threads, 0, 1024)
+        check_hide("NodeExtractor", self.hide)
 
     @property
     def deterministic(self) -> bool:
@@ -35,11 +38,17 @@ class NodeExtractor:
     @property
     def key(self) -> str:
         """Everything that decides a scope."""
-        return f"node/1 edge_pos={self.edge_pos}"
+        return f"node/1 edge_pos={self.edge_pos}{hide_key(self.hide)}"
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
         groups = check_targets(graph, targets, "NodeExtractor")
         return run_core(
-            _core.extract_node, graph, groups, edge_pos=self.edge_pos, seed=seed, num_threads=self.num_threads
+            _core.extract_node,
+            graph,
+            groups,
+            edge_pos=self.edge_pos,
+            seed=seed,
+            num_threads=self.num_threads,
+            hide=core_hide("NodeExtractor", self.hide, groups),
         )

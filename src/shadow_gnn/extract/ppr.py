@@ -12,7 +12,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, check_int, check_targets, run_core
+from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -30,7 +30,7 @@ class PprExtractor:
     """
 
     topk: int = 200
-    """Most nodes of a scope, the target included."""
+    """Most nodes of a scope, the target included; of a scope with several targets, as many for each."""
     teleport: float = DEFAULT_TELEPORT
     """Restart probability of the walk."""
     threshold: float = 0.0
@@ -47,6 +47,8 @@ class PprExtractor:
     """Hard cap on the nodes of a scope, where it is to be below topk."""
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""
+    hide: Hide = "none"
+    """What becomes of the link between the ends of a pair (see base.Hide)."""
     num_threads: int = 0
     """Threads to use; 0 for every core of this process."""
 
@@ -77,7 +79,7 @@ class StochasticPprExtractor:
     """
 
     topk: int = 200
-    """Most nodes of a scope, the target included."""
+    """Most nodes of a scope, the target included; of a scope with several targets, as many for each."""
     teleport: float = DEFAULT_TELEPORT
     """Restart probability of the walk."""
     threshold: float = 0.0
@@ -92,6 +94,8 @@ class StochasticPprExtractor:
     """Hard cap on the nodes of a scope, where it is to be below topk."""
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""
+    hide: Hide = "none"
+    """What becomes of the link between the ends of a pair (see base.Hide)."""
     num_threads: int = 0
     """Threads to use; 0 for every core of this process."""
 
@@ -121,6 +125,7 @@ def _check_ppr(owner: str, ppr: _Ppr) -> None:
     if ppr.max_nodes is not None:
         check_int(owner, "max_nodes", ppr.max_nodes, 1)
     check_int(owner, "num_threads", ppr.num_threads, 0, 1024)
+    check_hide(owner, ppr.hide)
     if not 0 < ppr.teleport < 1:
         raise ValueError(f"{owner}: teleport must be above 0 and below 1, got {ppr.teleport}")
     if ppr.tolerance is not None and not 0 < ppr.tolerance < math.inf:
@@ -137,6 +142,7 @@ def _parameters(ppr: _Ppr) -> str:
     return (
         f"topk={ppr.topk} teleport={ppr.teleport!r} threshold={ppr.threshold!r} {ppr.threshold_kind} "
         f"tolerance={ppr.tolerance!r} precision={ppr.precision!r} max_nodes={ppr.max_nodes} edge_pos={ppr.edge_pos}"
+        f"{hide_key(ppr.hide)}"
     )
 
 
@@ -157,4 +163,5 @@ def _extract(ppr: _Ppr, graph: Graph, targets: ArrayLike, seed: int, *, stochast
         relative_threshold=ppr.threshold_kind == "relative",
         stochastic=stochastic,
         max_nodes=NO_CAP if ppr.max_nodes is None else ppr.max_nodes,
+        hide=core_hide(type(ppr).__name__, ppr.hide, groups),
     )

@@ -22,6 +22,7 @@ Array = NDArray[Any]
 
 FREE_BYTES = 64 << 20
 MAX_RATIO = 400
+_SKIP_VALUES = 1 << 17
 
 
 def inflate_limit(stored_bytes: int) -> int:
@@ -30,6 +31,40 @@ def inflate_limit(stored_bytes: int) -> int:
     Deflate's own maximum is 1032 to 1; wide one-hot features reach 200.
     """
     return FREE_BYTES + MAX_RATIO * stored_bytes
+
+
+class Stream:
+    """The values of one array of an archive in the order of the file, as many at a time as one likes."""
+
+    def __init__(self, archive: Archive, key: str) -> None:
+        """Open the array; close() or the end of a with block gives it back."""
+        self._archive, self._key = archive, key
+        self._raw = archive._open(key)
+        with archive._named(key):
+            self.header = archive._header(key, self._raw)
+        self._left = self.header.data_bytes
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._raw.close()
+
+    def take(self, count: int) -> Array:
+        """Return the next `count` values, 1-D and in native byte order."""
+        flat = np.empty(count, self.header.dtype)
+        with self._archive._named(self._key):
+            self._archive._fill(self._raw, flat.view(np.uint8).data)
+            self._left -= flat.nbytes
+            # Only at its end does the zip reader compare the checksum.
+            if self._left == 0 and self._raw.read(1):
+                raise EOFError("goes on after its end")
+        return flat.astype(flat.dtype.newbyteorder("="), copy=False)
+
+    def skip(self, count: int) -> None:
+        """Leave the next `count` values out."""
+        while count > 0:
+            count -= len(self.take(min(count, _SKIP_VALUES)))
 
 
 class Archive:
@@ -81,8 +116,14 @@ class Archive:
             header = self._header(key, stream)
             flat = np.empty(header.data_bytes // header.dtype.itemsize, header.dtype)
             self._fill(stream, flat.view(np.uint8).data)
+            if stream.read(1):
+                raise EOFError("goes on after its end")
         array = flat.reshape(header.shape, order="F" if header.fortran_order else "C")
         return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+
+    def stream(self, key: str) -> Stream:
+        """Open one array to be read piece by piece."""
+        return Stream(self, key)
 
     def text(self, key: str) -> str:
         """Read a short string such as SciPy's `format`, stored as bytes or unicode; at most 64 characters."""
@@ -125,5 +166,3 @@ class Archive:
                 raise EOFError("ends too early")
             out[done : done + len(block)] = block
             done += len(block)
-        if stream.read(1):
-            raise EOFError("goes on after its end")

@@ -172,6 +172,24 @@ def checked_splits(splits: Mapping[str, Array], num_nodes: int, owner: str) -> d
     return out
 
 
+def checked_pairs(pairs: Mapping[str, Array], num_nodes: int, owner: str) -> dict[str, Array]:
+    """Return given pairs as int64 [P, 2]; ids out of range and pairs of a node with itself are faults."""
+    checked: dict[str, Array] = {}
+    for name, given in pairs.items():
+        array = np.asarray(given)
+        if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+            raise SourceError(f"{owner}: {name} must be integers [P, 2], got {array.dtype} {list(array.shape)}")
+        if array.size and not 0 <= array.min() <= array.max() < num_nodes:
+            raise SourceError(
+                f"{owner}: {name} must hold ids in 0..{num_nodes - 1}, got {array.min()} to {array.max()}"
+            )
+        loops = np.flatnonzero(array[:, 0] == array[:, 1])
+        if len(loops):
+            raise SourceError(f"{owner}: {name} must pair different nodes, row {int(loops[0])} has one with itself")
+        checked[name] = np.ascontiguousarray(array, dtype=np.int64)
+    return checked
+
+
 def random_split(shares: tuple[float, float, float], num_nodes: int, y: Array | None, seed: int) -> dict[str, Array]:
     """Draw train, valid and test at random from the nodes whose label is known (all nodes without labels)."""
     if min(shares) < 0 or not 0 < sum(shares) <= 100:

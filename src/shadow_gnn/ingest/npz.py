@@ -17,12 +17,22 @@ from shadow_gnn.files import Progress, silent
 from shadow_gnn.graph import Features, Graph
 from shadow_gnn.ingest.archive import Archive
 from shadow_gnn.ingest.build import Merge, Summary, build_graph
-from shadow_gnn.ingest.nodes import FeatureDtype, check_csr, checked_splits, dense_features, labels, sparse_features
+from shadow_gnn.ingest.nodes import (
+    FeatureDtype,
+    check_csr,
+    checked_pairs,
+    checked_splits,
+    dense_features,
+    labels,
+    sparse_features,
+)
 
 Array = NDArray[Any]
 
 _SPARSE_KEYS = ("feats_indptr", "feats_indices", "feats_data", "feats_shape")
-_KNOWN = ("indptr", "indices", "weights", "feats", *_SPARSE_KEYS, "labels", "train", "val", "valid", "test")
+_PAIR_KEYS = tuple(f"{split}_{kind}" for split in ("train", "val", "valid", "test") for kind in ("pos", "neg"))
+_SPLIT_KEYS = ("train", "val", "valid", "test")
+_KNOWN = ("indptr", "indices", "weights", "feats", *_SPARSE_KEYS, "labels", *_SPLIT_KEYS, *_PAIR_KEYS)
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,7 @@ def read_npz(
             x=_features(archive, num_nodes, feature_dtype),
             y=labels(archive.read("labels"), num_nodes, f"{path}: labels") if "labels" in archive else None,
             splits=_splits(archive, num_nodes),
+            pairs=_pairs(archive, num_nodes),
         )
         unused = [key for key in archive.names() if key not in _KNOWN]
     notes = (f"keys not used: {', '.join(unused)}",) if unused else ()
@@ -158,3 +169,9 @@ def _splits(archive: Archive, num_nodes: int) -> dict[str, Array]:
     names = {"train": "train", "val": "valid", "valid": "valid", "test": "test"}
     found = {name: archive.read(key) for key, name in names.items() if key in archive}
     return checked_splits(found, num_nodes, str(archive.path))
+
+
+def _pairs(archive: Archive, num_nodes: int) -> dict[str, Array]:
+    """Read the given pairs of link prediction, positive and negative, under the names of our splits."""
+    found = {key.replace("val_", "valid_"): archive.read(key) for key in _PAIR_KEYS if key in archive}
+    return checked_pairs(found, num_nodes, str(archive.path))

@@ -60,7 +60,7 @@ def read_ogb(
     except ValueError as error:
         raise SourceError(f"{raw}: {error}") from error
     x, y = arrays.get("node_feat"), arrays.get("node_label")
-    splits, notes = _splits(root, num_nodes)
+    splits, notes = read_splits(root, num_nodes)
     graph = replace(
         graph,
         x=None if x is None else dense_features(x, num_nodes, f"{raw}: node-feat", feature_dtype),
@@ -94,11 +94,11 @@ def _text(raw: Path, progress: Progress) -> dict[str, Array]:
     if edge is None or count is None:
         raise SourceError(f"{raw}: must hold edge.csv.gz and num-node-list.csv.gz, or data.npz")
     found = {name: path for name, stem in stems.items() if (path := find(raw, stem)) is not None}
-    arrays = {name: _matrix(path, progress) for name, path in found.items()}
-    return arrays | {"edge_index": _matrix(edge, progress).T}
+    arrays = {name: read_matrix(path, progress) for name, path in found.items()}
+    return arrays | {"edge_index": read_matrix(edge, progress).T}
 
 
-def _matrix(path: Path, progress: Progress) -> Array:
+def read_matrix(path: Path, progress: Progress) -> Array:
     """Read a CSV without header as a matrix of int64 (if its first row is) or float32."""
     table = open_table(path, delimiter=",", header=False)
     kind = "int" if set(table.kinds) == {"int"} and path.name[:9] != "node-feat" else "float"
@@ -131,7 +131,7 @@ def _binary(raw: Path) -> dict[str, Array]:
     return arrays
 
 
-def _splits(root: Path, num_nodes: int) -> tuple[dict[str, Array], tuple[str, ...]]:
+def read_splits(root: Path, num_nodes: int) -> tuple[dict[str, Array], tuple[str, ...]]:
     """Read the only folder under split/ as node ids; link data sets keep theirs in .pt files, which are not read."""
     if not (root / "split").is_dir():
         return {}, ()
@@ -142,5 +142,5 @@ def _splits(root: Path, num_nodes: int) -> tuple[dict[str, Array], tuple[str, ..
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         return {}, (f"no split read: {kinds[0].name} has no {missing[0]}.csv.gz",)
-    found = {name: _matrix(path, silent).reshape(-1) for name, path in paths.items() if path is not None}
+    found = {name: read_matrix(path, silent).reshape(-1) for name, path in paths.items() if path is not None}
     return checked_splits(found, num_nodes, str(kinds[0])), ()

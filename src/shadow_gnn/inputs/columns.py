@@ -20,7 +20,7 @@ from shadow_gnn.inputs.labels import KnownLabels
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.smoothing import smoothed
 from shadow_gnn.space import new_array
-from shadow_gnn.task import NodeTask, split_targets
+from shadow_gnn.task import Task, split_targets
 from shadow_gnn.views import FeatureStatistics, column_statistics
 
 Ints = NDArray[np.int64]
@@ -41,6 +41,8 @@ class Inputs:
     """[k, N, F], ÂX to Â^k X, in memory or mapped from a file; None for none."""
     labels: KnownLabels | None
     """The labels that may be seen; None for no columns of labels."""
+    degree: bool = False
+    """Whether the degree of each node inside its scope is the last column: log(1 + degree)."""
 
     @property
     def num_features(self) -> int:
@@ -52,21 +54,25 @@ class Inputs:
     @property
     def num_columns(self) -> int:
         """Columns in all."""
-        return self.num_features + (0 if self.labels is None else self.labels.num_columns)
+        return self.num_features + (0 if self.labels is None else self.labels.num_columns) + self.degree
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with x, [N, num_columns], where no target's own label has any part."""
         x = np.empty((batch.num_nodes, self.num_columns), np.float32)
         self._fill_features(x, batch.node_id.numpy())
         if self.labels is not None:
-            self.labels.of_batch(batch, x[:, self.num_features :])
+            self.labels.of_batch(batch, x[:, self.num_features : self.num_columns - self.degree])
+        if self.degree:
+            x[:, -1] = np.log1p(batch.indptr.diff().numpy())
         return replace(batch, x=torch.from_numpy(x))
 
     def rows(self, node_id: Ints) -> Floats:
-        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns].
+        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns]; degrees are of scopes.
 
         For whole graphs, where the loss must be of nodes that do not show their labels: see showing.
         """
+        if self.degree:
+            raise ValueError("inputs: degree must be left out for whole graphs, it is that inside a scope")
         x = np.empty((len(node_id), self.num_columns), np.float32)
         self._fill_features(x, node_id)
         if self.labels is not None:
@@ -114,14 +120,14 @@ class Inputs:
             yield matrix[node_id]
 
 
-def make_inputs(recipe: InputsRecipe, graph: Graph, task: NodeTask, *, folder: Path | None = None) -> Inputs | None:
+def make_inputs(recipe: InputsRecipe, graph: Graph, task: Task, *, folder: Path | None = None) -> Inputs | None:
     """Compute what a recipe asks for, once for a graph; None where that is the features alone.
 
     folder: keep smoothed columns in a file there, or in the nearest folder above that exists, rather than in memory;
     the file has no name and vanishes with the process.
     """
     _check(recipe, graph, task)
-    if recipe.smooth == 0 and not recipe.reads_labels:
+    if recipe.smooth == 0 and not recipe.reads_labels and not recipe.degree:
         return None
     matrix: Floats | None = None
     if recipe.smooth > 0 and graph.x is not None:
@@ -134,10 +140,10 @@ def make_inputs(recipe: InputsRecipe, graph: Graph, task: NodeTask, *, folder: P
         labels = KnownLabels.of(
             graph, train, task.out_dim, own=recipe.labels, num_hops=recipe.smooth_labels, folder=folder
         )
-    return Inputs(graph, matrix, labels)
+    return Inputs(graph, matrix, labels, recipe.degree)
 
 
-def _check(recipe: InputsRecipe, graph: Graph, task: NodeTask) -> None:
+def _check(recipe: InputsRecipe, graph: Graph, task: Task) -> None:
     if recipe.smooth > 0 and graph.x is None:
         raise ValueError(f"inputs: smooth must be 0 for a graph without features, got {recipe.smooth}")
     if recipe.reads_labels and task.target == "values":

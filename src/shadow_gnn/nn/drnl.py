@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from shadow_gnn import _core
 from shadow_gnn.batch import Batch
 
 MAX_LABEL = 25
@@ -26,6 +27,15 @@ def drnl_labels(batch: Batch) -> Tensor:
     """
     if batch.target_node.shape[1] != 2:
         raise ValueError(f"drnl: targets must be pairs, got {batch.target_node.shape[1]} per scope")
+    if batch.indptr.device.type == "cpu":
+        ends = batch.target_node.contiguous().numpy()
+        labels = _core.drnl(batch.indptr.numpy(), batch.indices.numpy(), ends, MAX_LABEL, MAX_DISTANCE)
+        return torch.from_numpy(labels)
+    return labels_by_tensors(batch)
+
+
+def labels_by_tensors(batch: Batch) -> Tensor:
+    """Return the same labels by whole-batch operations, which an accelerator is good at."""
     first, second = batch.target_node.unbind(1)
     x, y = _distances(batch, first, second), _distances(batch, second, first)
     d = x + y

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from shadow_gnn.batch import Batch, EdgeArray, Order
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.head import Head
+from shadow_gnn.nn.node_table import NodeTable
 from shadow_gnn.nn.scaling import InputScaling
 
 
@@ -28,8 +29,9 @@ class ShadowGNN(nn.Module):
         head: Head,
         ensemble: nn.Module | None = None,
         scaling: InputScaling | None = None,
+        table: NodeTable | None = None,
     ) -> None:
-        """Check and store; ensemble: what joins the branches, None for a single one."""
+        """Check and store; ensemble: what joins the branches, None for a single one; table: learned columns."""
         super().__init__()
         if (ensemble is None) != (len(branches) == 1):
             raise ValueError(f"ShadowGNN: ensemble must be given for several branches alone, got {len(branches)}")
@@ -42,6 +44,7 @@ class ShadowGNN(nn.Module):
         self.head = head
         self.ensemble = ensemble
         self.scaling = scaling
+        self.table = table
 
     @property
     def orders(self) -> tuple[Order, ...]:
@@ -70,6 +73,8 @@ class ShadowGNN(nn.Module):
         if len({len(batch) for batch in given}) > 1:
             sizes = [len(batch) for batch in given]
             raise ValueError(f"ShadowGNN: batches must be of the same targets, got {sizes} of them")
+        if self.table is not None:
+            given = tuple(self.table(batch) for batch in given)
         embeddings = [branch(batch, self.scaling) for branch, batch in zip(self.branches, given, strict=True)]
         if self.ensemble is None:
             return cast(Tensor, embeddings[0])

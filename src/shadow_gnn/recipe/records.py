@@ -13,6 +13,23 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
+Monitor = Literal[
+    "auto",
+    "accuracy",
+    "micro_f1",
+    "macro_f1",
+    "mae",
+    "rmse",
+    "r2",
+    "hits20",
+    "hits50",
+    "hits100",
+    "mrr",
+    "auc",
+    "ap",
+]
+
+
 class Record(BaseModel):
     """A strict, frozen table of a recipe: unknown keys and values of another type are faults."""
 
@@ -24,8 +41,8 @@ class Record(BaseModel):
 class TaskRecipe(Record):
     """What is predicted."""
 
-    kind: Literal["node"] = "node"
-    """What a target is: a node."""
+    kind: Literal["node", "link"] = "node"
+    """What a target is: a node, or a pair of nodes of which it is to be told whether they are linked (see [link])."""
     target: Literal["auto", "classes", "multilabel", "values"] = "auto"
     """What a target has: one class, several yes/no labels, or a value; auto takes what the graph's labels are."""
     inductive: bool = False
@@ -34,13 +51,40 @@ class TaskRecipe(Record):
     """Weigh the loss of each class by its inverse frequency among the training targets; only for classes."""
 
 
+class LinkRecipe(Record):
+    """Which links are predicted, for task.kind = "link"."""
+
+    split: Literal["given", "random", "time"] = "random"
+    """Where the links of validation and test come from: the pairs that the graph folder holds, links drawn at random,
+    or the latest links."""
+    split_seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
+    """Random seed of the split and of its negatives; left out, that of the run."""
+    valid_share: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Share of the links for validation; not for given pairs."""
+    test_share: Share = 0.1
+    """Share of the links for the test, 0 for no test; not for given pairs."""
+    time: Literal["attr", "weight"] = "attr"
+    """Where split = "time" finds the time of a link: in the first column of its features, or in its weight."""
+    negatives: Literal["uniform", "degree", "given"] = "uniform"
+    """Pairs without a link to learn from: all alike, ends drawn by degree, or the graph's own train_neg."""
+    num_negatives: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Negatives drawn for each link of an epoch; not for given ones."""
+    epoch_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of the links, and of given negatives, that an epoch goes through."""
+    hide: Literal["before", "after"] = "before"
+    """When the predicted link is taken out: before its scope is chosen, or after, as the authors do, which marks links
+    by what they brought into the scope."""
+    use_valid_edges: bool = False
+    """Let the links of validation carry messages in the test."""
+
+
 class PprRecipe(Record):
     """The nodes with the highest personalised PageRank."""
 
     kind: Literal["ppr", "stochastic-ppr"] = "ppr"
     """ppr takes the best nodes, stochastic-ppr draws nodes by score in training and takes the best in evaluation."""
     topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
-    """Most nodes of a scope, the target included."""
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
     teleport: Annotated[float, Field(gt=0, lt=1)] = 0.2609
     """Restart probability of the walk; smaller reaches further."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -126,6 +170,11 @@ class InputsRecipe(Record):
     """Share of the training nodes that show their labels in an epoch of training on the whole graph at once; the loss
     is of the others."""
 
+    degree: bool = False
+    """Also read the degree of each node inside the scope, on a log scale."""
+    learned_dim: Annotated[int, Field(ge=0, le=4096)] = 0
+    """Also read this many columns that are learned for each node of the graph; such a model knows no other graph."""
+
     @property
     def reads_labels(self) -> bool:
         """Whether any column is made of labels."""
@@ -133,7 +182,8 @@ class InputsRecipe(Record):
 
     def num_columns(self, num_features: int, num_labels: int) -> int:
         """Count the columns that a model reads: num_features of the graph, num_labels classes or labels."""
-        return num_features * (1 + self.smooth) + num_labels * (self.labels + self.smooth_labels)
+        found = num_features * (1 + self.smooth) + num_labels * (self.labels + self.smooth_labels)
+        return found + self.degree + self.learned_dim
 
 
 class ModelRecipe(Record):
@@ -219,8 +269,8 @@ class TrainingRecipe(Record):
     """Epochs, or a part of one, in which the learning rate rises from 0 in a line."""
     clip_norm: Annotated[float, Field(ge=0, le=1e9)] = 5.0
     """Largest norm of the gradient; 0 for any."""
-    monitor: Literal["auto", "accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"] = "auto"
-    """Validation metric that decides which epoch is the best; auto is accuracy, micro_f1 or mae."""
+    monitor: Monitor = "auto"
+    """Validation metric that decides which epoch is the best; auto is accuracy, micro_f1, mae, or hits50 for links."""
     patience: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     """Stop after this many epochs without a better one; 0 for never."""
     precision: Literal["float32", "bf16"] = "float32"
@@ -294,6 +344,8 @@ class Recipe(Record):
     """Random seed of weights, shuffling, drawn scopes and dropout."""
     task: TaskRecipe = TaskRecipe()
     """What is predicted."""
+    link: LinkRecipe = LinkRecipe()
+    """Which links are predicted."""
     extractor: ExtractorRecipe | None = None
     """How scopes are chosen; ppr with its defaults if there is neither this nor branches."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, max_length=16)] = ()
@@ -354,6 +406,8 @@ class Recipe(Record):
         for name, needed in (("encoding", "none"), ("readout", "center")):
             if getattr(self.model, name) != needed:
                 raise ValueError(f'model.{name}: must be "{needed}" for training.method "{method}", without scopes')
+        if self.inputs.degree or self.inputs.learned_dim:
+            raise ValueError(f'inputs: degree and learned_dim must be left out for training.method "{method}"')
         if method == "saint" and self.inputs.reads_labels:
             raise ValueError(
                 'inputs: labels and smooth_labels must be left out for training.method "saint", as every training '
@@ -362,6 +416,23 @@ class Recipe(Record):
         count = len(self.neighbour.fanouts)
         if count not in (1, self.model.num_layers):
             raise ValueError(f"neighbour.fanouts: must be 1 or {self.model.num_layers}, as many as layers, got {count}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_links(self) -> Recipe:
+        if self.task.kind == "node":
+            if self.link != LinkRecipe():
+                raise ValueError('link: must be left out unless task.kind is "link", it is "node"')
+            return self
+        if self.is_normal:
+            raise ValueError('task.kind: must be "node" for a normal GNN; training.method "shadow" predicts links')
+        if self.task != TaskRecipe(kind="link"):
+            raise ValueError('task: target, inductive and class_weights must be left out for task.kind "link"')
+        if self.inputs.smooth or self.inputs.reads_labels:
+            raise ValueError(
+                'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", as what is smoothed '
+                "over the graph holds the predicted link"
+            )
         return self
 
     @property

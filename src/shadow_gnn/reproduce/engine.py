@@ -204,7 +204,7 @@ class _Work:
 def _complete(finding: Finding, experiment: Experiment, options: Options, work: _Work) -> Finding:
     """Add what every finding says: with which data, how fast, and of how many jobs it was made."""
     data = "\n".join(data_lines(experiment.data, options.data)) if experiment.data else ""
-    fast = "Made with `--fast`: small models, few epochs, few targets. Not to be compared with the paper."
+    fast = "Made with `--fast`: few targets, and small models where any are trained. Not to be compared with the paper."
     parts = [finding.text, f"Data:\n\n{data}" if data else "", fast if options.fast else ""]
     notes = list(finding.notes)
     if len(work.kept) < len(work.jobs):

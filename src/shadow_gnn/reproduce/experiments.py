@@ -12,13 +12,35 @@ from shadow_gnn.reproduce.experiment import Experiment
 
 def experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the paper."""
+    from shadow_gnn.reproduce.accuracy_time import AccuracyTime
     from shadow_gnn.reproduce.collab import Collab
+    from shadow_gnn.reproduce.composition import Composition
+    from shadow_gnn.reproduce.cost_columns import CostColumns
     from shadow_gnn.reproduce.ensemble import Ensemble
+    from shadow_gnn.reproduce.extraction_time import ExtractionTime
     from shadow_gnn.reproduce.jk_gin import JkGin
+    from shadow_gnn.reproduce.memory_speed import MemorySpeed
     from shadow_gnn.reproduce.papers100m import Papers100M
     from shadow_gnn.reproduce.pooling import Pooling
+    from shadow_gnn.reproduce.ppr_touched import PprTouched
+    from shadow_gnn.reproduce.sgc import SgcOversmoothing
+    from shadow_gnn.reproduce.table1 import Table1
 
-    every: tuple[Experiment, ...] = (Papers100M(), Collab(), JkGin(), Pooling(), Ensemble())
+    every: tuple[Experiment, ...] = (
+        Table1(),
+        CostColumns(),
+        Papers100M(),
+        Collab(),
+        Composition(),
+        SgcOversmoothing(),
+        PprTouched(),
+        MemorySpeed(),
+        JkGin(),
+        Pooling(),
+        ExtractionTime(),
+        AccuracyTime(),
+        Ensemble(),
+    )
     return {experiment.name: experiment for experiment in every}
 
 

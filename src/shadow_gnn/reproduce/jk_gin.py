@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from shadow_gnn.reproduce.data import open_found
+from shadow_gnn.reproduce.data import comparable, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result, Spread
 from shadow_gnn.reproduce.paper_values import JK_GIN
 from shadow_gnn.reproduce.recipes import paper_recipe
-from shadow_gnn.reproduce.scores import Line, draw_scores, how_text, score_table
+from shadow_gnn.reproduce.scores import Heads, Line, draw_scores, how_text, score_table
 from shadow_gnn.reproduce.trained import RecipeOf, Row, training_jobs
 
 PAPER_RUNS = 5
+HEADS = Heads("jk-gin", "Test accuracy on other architectures (PPR).", ("model", "layers", "method"))
 
 
 def _line(data: str, key: str, paper: Spread) -> Line:
@@ -49,11 +50,10 @@ class JkGin:
         """Show ours beside the paper's."""
         graphs = open_found(self.data, options.data)
         lines = [line for line in LINES if line.row.data in graphs]
-        caption = "Test accuracy on other architectures (PPR)."
         return Finding(
             title="JK-Net and GIN",
             text=how_text(options, PAPER_RUNS),
-            tables=(score_table("jk-gin", caption, ("model", "layers", "method"), lines, results),),
+            tables=(score_table(HEADS, lines, results, comparable(graphs, options)),),
             draw=partial(draw_scores, lines, results),
             notes=(
                 "The settings of this table are not published: JK is GraphSAGE whose layers' outputs are concatenated, "

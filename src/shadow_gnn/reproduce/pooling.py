@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from shadow_gnn.reproduce.data import open_found
+from shadow_gnn.reproduce.data import comparable, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result
 from shadow_gnn.reproduce.paper_values import POOLING
 from shadow_gnn.reproduce.recipes import paper_recipe
-from shadow_gnn.reproduce.scores import Line, draw_scores, how_text, score_table
+from shadow_gnn.reproduce.scores import Heads, Line, draw_scores, how_text, score_table
 from shadow_gnn.reproduce.trained import RecipeOf, Row, training_jobs
 
 LINES = tuple(
@@ -23,6 +23,7 @@ LINES = tuple(
 )
 """The cells of the table; center is its None."""
 PAPER_RUNS = 5
+HEADS = Heads("pooling", "Effect of subgraph pooling on 5-layer shaDow-SAGE (PPR).", ("readout",))
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,10 @@ class Pooling:
         """Show ours beside the paper's."""
         graphs = open_found(self.data, options.data)
         lines = [line for line in LINES if line.row.data in graphs]
-        caption = "Effect of subgraph pooling on 5-layer shaDow-SAGE (PPR)."
         return Finding(
             title="Pooling",
             text=how_text(options, PAPER_RUNS),
-            tables=(score_table("pooling", caption, ("readout",), lines, results),),
+            tables=(score_table(HEADS, lines, results, comparable(graphs, options)),),
             draw=partial(draw_scores, lines, results),
             notes=(
                 "The settings of this table are not published; the recipes are those of the 5-layer shaDow-SAGE rows "

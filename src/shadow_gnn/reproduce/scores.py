@@ -5,7 +5,7 @@ Not for: training (trained.py) or which recipes there are (a file for each table
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,18 @@ class Line:
     """What the paper prints; None where it ran out of memory."""
 
 
+@dataclass(frozen=True)
+class Heads:
+    """How a table of scores is called."""
+
+    name: str
+    """Name of its CSV file."""
+    caption: str
+    """One sentence above it."""
+    labels: tuple[str, ...]
+    """Heads of the labels of its lines."""
+
+
 def how_text(options: Options, paper_runs: int) -> str:
     """Say how the scores were made."""
     runs = num_runs(options, paper_runs)
@@ -40,18 +52,21 @@ def how_text(options: Options, paper_runs: int) -> str:
 
 
 def score_table(
-    name: str, caption: str, heads: tuple[str, ...], lines: Sequence[Line], results: Mapping[str, Result]
+    heads: Heads, lines: Sequence[Line], results: Mapping[str, Result], comparable: Collection[str]
 ) -> Table:
-    """Return a table with a row for each line: data set, labels, runs, our score, the paper's, and the difference."""
+    """Return a table with a row for each line: data set, labels, runs, our score, the paper's.
+
+    comparable: data sets where the difference between the two means something; it is left out for the others.
+    """
     metric = metric_of(results, [line.row.recipe for line in lines])
-    columns = ("data", *heads, "runs", f"test {metric}, ours", "paper", "ours - paper")
+    columns = ("data", *heads.labels, "runs", f"test {metric}, ours", "paper", "ours - paper")
     rows = []
     for line in lines:
-        ours = score(results, line.row.recipe)
-        gap = None if ours is None or line.paper is None else round(ours.mean - line.paper.mean, 4)
-        paper = line.paper or "OOM"
-        rows.append((line.row.data, *line.labels, count_runs(results, line.row.recipe), ours, paper, gap))
-    return Table(name, caption, columns, tuple(rows))
+        ours, is_papers = score(results, line.row.recipe), line.row.data in comparable
+        gap = round(ours.mean - line.paper.mean, 4) if ours and line.paper and is_papers else None
+        runs = count_runs(results, line.row.recipe)
+        rows.append((line.row.data, *line.labels, runs, ours, line.paper or "OOM", gap))
+    return Table(heads.name, heads.caption, columns, tuple(rows))
 
 
 def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], path: Path) -> None:

@@ -5,20 +5,19 @@ Not for: training (trained.py) or counting operations (cost_columns.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.graph import Graph
-from shadow_gnn.reproduce.cost_columns import FAST_TARGETS, MAX_TARGETS, ROWS, CostColumns, count_costs
-from shadow_gnn.reproduce.data import open_found
+from shadow_gnn.reproduce.cost_columns import ROWS, CostColumns
+from shadow_gnn.reproduce.data import comparable, open_found
 from shadow_gnn.reproduce.drawing import COLOURS, write_figure
 from shadow_gnn.reproduce.experiment import Cell, Finding, Job, Options, Result, Spread, Table
 from shadow_gnn.reproduce.paper_values import TABLE_1
 from shadow_gnn.reproduce.recipes import paper_recipe
-from shadow_gnn.reproduce.scores import Line, how_text, score_table
+from shadow_gnn.reproduce.scores import Heads, Line, how_text, score_table
 from shadow_gnn.reproduce.trained import RecipeOf, Row, metric_of, score, training_jobs
 
 PAPER_RUNS = 5
@@ -99,17 +98,18 @@ class Table1:
     def jobs(self, options: Options) -> Sequence[Job]:
         """Return a job that counts the costs of each data set, then one for each model, data set and seed."""
         graphs = open_found(self.data, options.data)
-        costs = [_cost_job(name, graph, options) for name, graph in graphs.items()]
+        costs = [replace(job, key=_cost_key(job.key)) for job in CostColumns().jobs(options)]
         rows = (model.line.row for models in MODELS.values() for model in models)
         return [*costs, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
     def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
         """Show ours beside the paper's."""
-        names = list(open_found(self.data, options.data))
+        graphs = open_found(self.data, options.data)
+        names = list(graphs)
         return Finding(
             title="Table 1: accuracy and inference cost",
             text=f"{how_text(options, PAPER_RUNS)}\n\n{_COST_TEXT}",
-            tables=tuple(_table(name, results) for name in names),
+            tables=tuple(_table(name, results, comparable(graphs, options)) for name in names),
             draw=partial(_draw, names, results),
             notes=_NOTES,
         )
@@ -119,17 +119,10 @@ def _cost_key(data: str) -> str:
     return f"cost-{data}"
 
 
-def _cost_job(name: str, graph: Graph, options: Options) -> Job:
-    """Return the job of the experiment on costs, under a key of this one."""
-    (job,) = (job for job in CostColumns().jobs(options) if job.key == name)
-    return replace(job, key=_cost_key(name))
-
-
-def _table(data: str, results: Mapping[str, Result]) -> Table:
+def _table(data: str, results: Mapping[str, Result], names: Collection[str]) -> Table:
     models = MODELS[data]
-    table = score_table(
-        f"table1-{data}", f"Table 1, {data}.", ("method", "layers"), [model.line for model in models], results
-    )
+    heads = Heads(f"table1-{data}", f"Table 1, {data}.", ("method", "layers"))
+    table = score_table(heads, [model.line for model in models], results, names)
     rows: list[tuple[Cell, ...]] = []
     for row, model in zip(table.rows, models, strict=True):
         cost = model.cost(results)
@@ -174,8 +167,8 @@ def _legend(plot: Any) -> None:
     handles = [
         *(Line2D([], [], color=colour, marker="o", linestyle="none", label=layer) for layer, colour in _COLOUR.items()),
         *(
-            Line2D([], [], color="0.3", marker=marker, linestyle="none", label=text.format("").strip("- ") or "normal")
-            for text, marker in _KINDS.values()
+            Line2D([], [], color="0.3", marker=marker, linestyle="none", label=kind)
+            for kind, (_, marker) in _KINDS.items()
         ),
         Line2D([], [], color="0.3", marker="o", markerfacecolor="none", linestyle="none", label="paper (hollow)"),
     ]

@@ -40,7 +40,7 @@ from shadow_gnn.run.folder import (
 )
 from shadow_gnn.run.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
 from shadow_gnn.setup import Setup, make_setup, open_recipe_graph
-from shadow_gnn.task import split_targets
+from shadow_gnn.task import NodeTask
 from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, fit, stops_early
 
 _SMALL_GRAPH = 100_000
@@ -167,7 +167,7 @@ def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher) -> None:
 
 def _fit(setup: Setup, checkpoint: Checkpoint | None, keeper: _Keeper) -> State:
     settings = setup.recipe.training
-    valid = setup.evaluation_loaders(split_targets(setup.graph, "valid"))
+    valid = setup.split_loaders("valid")
 
     def validate(model: torch.nn.Module) -> dict[str, float]:
         return evaluate(model, valid, setup.task, precision=settings.precision)
@@ -244,9 +244,8 @@ def _finish(run: Run, setup: Setup, checkpoints: Checkpoints, state: State) -> N
     assert best is not None
     restore_model(checkpoints.read_best(best.number + 1), setup.model)
     test: dict[str, float] = {}
-    if "test" in setup.graph.splits:
-        loaders = setup.evaluation_loaders(split_targets(setup.graph, "test"))
-        test = evaluate(setup.model, loaders, setup.task, precision=setup.recipe.training.precision)
+    if setup.has_split("test"):
+        test = evaluate(setup.model, setup.split_loaders("test"), setup.task, precision=setup.recipe.training.precision)
     write_model(run.folder, setup.model, _config(setup))
     rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
     write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
@@ -267,7 +266,7 @@ def _finish(run: Run, setup: Setup, checkpoints: Checkpoints, state: State) -> N
 
 def _config(setup: Setup) -> ModelConfig:
     recipe, graph, task = setup.recipe, setup.graph, setup.task
-    names = graph.class_name
+    names = graph.class_name if isinstance(task, NodeTask) else None
     return ModelConfig(
         weights_blake2b="0" * 32,
         in_dim=0 if graph.x is None else graph.x.shape[1],
@@ -275,11 +274,13 @@ def _config(setup: Setup) -> ModelConfig:
         edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
         edge_weight=graph.edge_weight is not None,
         target=task.target,
-        value_mean=task.value_mean,
-        value_deviation=task.value_deviation,
+        value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
+        value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
         class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
         branches=recipe.parts,
         inputs=recipe.inputs,
+        link=recipe.link,
+        num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
         precision=recipe.training.precision,
         batch_size=recipe.training.batch_size,
         seed=recipe.seed,

@@ -1,0 +1,35 @@
+"""Gnn benchmark: the Coauthor and Amazon graphs, from where PyG takes them.
+
+Not for: reading their files (ingest/gnn_benchmark.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shadow_gnn.datasets.source import Reading, Source, in_memory
+from shadow_gnn.graph import Graph
+from shadow_gnn.ingest.build import Summary
+from shadow_gnn.ingest.gnn_benchmark import read_gnn_benchmark
+
+_FILES = {
+    "coauthor-cs": "ms_academic_cs.npz",
+    "coauthor-physics": "ms_academic_phy.npz",
+    "amazon-computers": "amazon_electronics_computers.npz",
+    "amazon-photo": "amazon_electronics_photo.npz",
+}
+
+
+def benchmark_source(name: str) -> Source:
+    """Return coauthor-cs, coauthor-physics, amazon-computers or amazon-photo."""
+    file = _FILES[name]
+
+    def addresses() -> Mapping[str, str]:
+        from torch_geometric.datasets import Amazon
+
+        return {file: f"{Amazon.url}{file}"}
+
+    def read(reading: Reading) -> tuple[Graph, Summary]:
+        return read_gnn_benchmark(reading.raw / file, progress=reading.progress)
+
+    return Source((file,), addresses, in_memory(read))

@@ -1,0 +1,75 @@
+"""Metrics of link prediction: how far positive pairs are scored above negative ones.
+
+Not for: gathering scores batch by batch (shadow_gnn/metrics.py).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
+
+LINK_METRICS: tuple[LinkMetric, ...] = ("hits50", "hits20", "hits100", "mrr", "auc", "ap")
+"""The first one decides unless a recipe says otherwise, as for ogbl-collab."""
+
+Scores = NDArray[Any]
+
+
+def hits_at(k: int, positive: Scores, negative: Scores) -> float:
+    """Return the share of positives scored above the k-th best negative; 1 with fewer negatives than k (OGB's Hits@k).
+
+    positive [P], negative [M].
+    """
+    if len(negative) < k:
+        return 1.0
+    bar = np.partition(negative, len(negative) - k)[len(negative) - k]
+    return float((positive > bar).mean())
+
+
+def mean_reciprocal_rank(positive: Scores, negative: Scores) -> float:
+    """Return the mean of 1 / rank of each positive among the negatives; equal scores count half, as OGB has it.
+
+    positive [P]; negative [M] that all share, or [P, M] with a row for each.
+    """
+    if negative.ndim == 2:
+        above = (negative > positive[:, None]).sum(axis=1)
+        equal = (negative == positive[:, None]).sum(axis=1)
+    else:
+        ranked = np.sort(negative)
+        right = np.searchsorted(ranked, positive, side="right")
+        above, equal = len(ranked) - right, right - np.searchsorted(ranked, positive, side="left")
+    return float((1 / (1 + above + 0.5 * equal)).mean())
+
+
+def auc(positive: Scores, negative: Scores) -> float:
+    """Return the share of (positive, negative) that are in the right order; equal scores count half."""
+    ranked = np.sort(negative)
+    below = np.searchsorted(ranked, positive, side="left") + np.searchsorted(ranked, positive, side="right")
+    return float(below.sum(dtype=np.float64) / (2 * len(positive) * len(negative)))
+
+
+def average_precision(positive: Scores, negative: Scores) -> float:
+    """Return the sum over distinct scores, from the best, of precision times the gain in recall."""
+    bars = np.unique(positive)[::-1]
+    hits = len(positive) - np.searchsorted(np.sort(positive), bars, side="left")
+    false = len(negative) - np.searchsorted(np.sort(negative), bars, side="left")
+    return float(np.sum(hits / (hits + false) * np.diff(hits, prepend=0)) / len(positive))
+
+
+def link_metrics(positive: Scores, negative: Scores, names: tuple[LinkMetric, ...] = LINK_METRICS) -> dict[str, float]:
+    """Return each metric by its name; nan where there are no positives or no negatives. positive [P], negative [M]"""
+    if len(positive) == 0 or len(negative) == 0:
+        return dict.fromkeys(names, math.nan)
+    return {name: _metric(name, positive, negative) for name in names}
+
+
+def _metric(name: LinkMetric, positive: Scores, negative: Scores) -> float:
+    if name == "mrr":
+        return mean_reciprocal_rank(positive, negative)
+    if name == "auc":
+        return auc(positive, negative)
+    return average_precision(positive, negative) if name == "ap" else hits_at(int(name[4:]), positive, negative)

@@ -1,0 +1,161 @@
+"""`shadow train`, `evaluate`, `predict --pairs` and `recommend` on links, and every fault as one line."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.communities import names, one_thread, small_recipe  # noqa: F401
+from tests.link.test_training import GRAPH, near_ring
+from typer.testing import CliRunner
+
+from shadow_gnn.cli.main import app
+from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.recipe.file import write_recipe
+from shadow_gnn.store import save_graph
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+RECIPE = small_recipe(
+    graph="g",
+    task__kind="link",
+    model__encoding="drnl",
+    training__monitor="auc",
+    training__num_epochs=2,
+    link__valid_share=0.1,
+)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def succeed(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, result.exception
+    return result.stdout
+
+
+def fault(*arguments):
+    result = run(*arguments)
+    assert result.exit_code != 0
+    return str(result.exception)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a graph, one with names, and the run of a model of links."""
+    folder = tmp_path_factory.mktemp("work")
+    save_graph(GRAPH, folder / "g")
+    save_graph(replace(near_ring(), node_name=names([f"node {n}" for n in range(90)])), folder / "named")
+    (folder / "links.toml").write_text(write_recipe(RECIPE.model_copy(update={"graph": str(folder / "g")})))
+    assert "training targets" in succeed("train", folder / "links.toml", "--out", folder / "run")
+    return folder
+
+
+@pytest.fixture
+def folder(trained, monkeypatch):
+    monkeypatch.chdir(trained)
+    return trained
+
+
+def test_evaluate_prints_every_metric_of_links(folder):
+    text = succeed("evaluate", "run", "--split", "valid")
+    assert all(name in text for name in ("hits20", "hits50", "hits100", "mrr", "auc", "ap"))
+    assert "by degree" not in text
+    found = json.loads(succeed("evaluate", "run", "--json"))
+    assert found["metrics"] == pytest.approx(json.loads((folder / "run" / "result.json").read_text())["test"], abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["first,second\n3,9\n9,3\n0,89\n", "3 9\n9\t3\n\n0  89"])
+def test_pairs_are_read_from_text_and_written_row_by_row(folder, text):
+    (folder / "pairs.csv").write_text(text)
+    assert succeed("predict", "run", "--pairs", "pairs.csv", "--out", "p.csv") == "p.csv: 3 predictions\n"
+    with open(folder / "p.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["first_id"], row["second_id"]) for row in rows] == [("3", "9"), ("9", "3"), ("0", "89")]
+    assert rows[0]["probability"] == rows[1]["probability"] != rows[2]["probability"]
+
+
+def test_pairs_are_read_from_npy_and_by_name(folder):
+    np.save(folder / "pairs.npy", np.array([[3, 9], [0, 89]]))
+    succeed("predict", "run", "--pairs", "pairs.npy", "--out", "ids.csv")
+    (folder / "pairs.csv").write_text('"a","b"\nnode 3,node 9\n"node 0","node 89"\n')
+    succeed("predict", "run", "--graph", "named", "--pairs", "pairs.csv", "--out", "named.csv")
+    with open(folder / "ids.csv", newline="") as one, open(folder / "named.csv", newline="") as other:
+        ids, named = list(csv.DictReader(one)), list(csv.DictReader(other))
+    assert [row["second_name"] for row in named] == ["node 9", "node 89"]
+    assert [row["probability"] for row in ids] == [row["probability"] for row in named]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3,9\n3,90\n", "pairs.csv: line 2 must name a node id from 0 to 89, got '90'"),
+        ("3,9\n3,x\n", "pairs.csv: line 2 must name a node id from 0 to 89, got 'x'"),
+        ("3,x\n", "pairs.csv: line 1 must name a node id from 0 to 89, got 'x'"),
+        ("3,9\n3\n", "pairs.csv: line 2 must be two nodes, got '3'"),
+        ("1,2,3\n", "pairs.csv: line 1 must be two nodes, got '1,2,3'"),
+        ("3,9\n4,4\n", "pairs must be of two different nodes, got 4 with itself in row 1"),
+    ],
+)
+def test_pairs_that_are_none_are_one_line(folder, text, message):
+    (folder / "pairs.csv").write_text(text)
+    assert message in fault("predict", "run", "--pairs", "pairs.csv", "--out", "x.csv")
+    assert not (folder / "x.csv").exists()
+
+
+def test_no_pairs_give_a_table_without_rows(folder):
+    (folder / "pairs.csv").write_text("first,second\n")
+    assert succeed("predict", "run", "--pairs", "pairs.csv", "--out", "none.csv") == "none.csv: 0 predictions\n"
+    assert (folder / "none.csv").read_text() == '"first_id","second_id","probability"\n'
+
+
+def test_a_model_of_links_asks_for_pairs(folder):
+    assert "--pairs must name a file of pairs" in fault("predict", "run", "--out", "x.csv")
+    assert "missing.csv: is not a file of pairs" in fault("predict", "run", "--pairs", "missing.csv", "--out", "x.csv")
+
+
+def test_recommend_prints_nodes_that_are_not_linked_yet(folder):
+    rows = json.loads(succeed("recommend", "run", "--node", 5, "--top", 4, "--json"))
+    assert len(rows) == 4
+    neighbours = GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist()
+    assert not {row["node_id"] for row in rows} & {5, *neighbours}
+    named = json.loads(succeed("recommend", "run", "--graph", "named", "--node", "node 5", "--top", 4, "--json"))
+    assert [row["node_name"] for row in named] == [f"node {row['node_id']}" for row in rows]
+    text = succeed("recommend", "run", "--node", 5, "--top", 4, "--candidates", 20)
+    assert text.splitlines()[-1] == "4 of 20 candidates"
+
+
+def test_recommend_names_a_node_that_is_not_there(folder):
+    assert fault("recommend", "run", "--node", 90) == "recommend: --node must name a node id from 0 to 89, got '90'"
+    found = fault("recommend", "run", "--graph", "named", "--node", "5")
+    assert found == "recommend: --node must name a node of the graph, got '5'"
+    save_graph(from_edges(np.array([0]), np.array([1]), 3), folder / "tiny")
+    assert "nothing to recommend" in succeed("recommend", "run", "--graph", "tiny", "--node", 2)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (from_edges(np.zeros(0, int), np.zeros(0, int), 1), "split 'train' must have links"),
+        (from_edges(np.array([0, 1]), np.array([1, 2])), "split 'valid' must have links"),
+    ],
+)
+def test_a_graph_with_too_few_links_is_one_line(folder, graph, message, tmp_path):
+    save_graph(graph, tmp_path / "few")
+    found = fault("train", "links.toml", "--graph", tmp_path / "few", "--out", tmp_path / "out")
+    assert message in found
+    assert not (tmp_path / "out").exists()
+
+
+def test_given_pairs_of_a_folder_are_trained_and_evaluated(folder, tmp_path):
+    pairs = {
+        "valid_pos": np.array([[0, 45]]),
+        "test_pos": np.array([[1, 46], [2, 47]]),
+        "test_neg": np.array([[3, 60]]),
+    }
+    save_graph(replace(GRAPH, pairs=pairs), tmp_path / "given")
+    options = ("--set", 'link.split="given"', "--set", "training.num_epochs=1", "--set", "link.epoch_share=0.1")
+    succeed("train", "links.toml", "--graph", tmp_path / "given", *options, "--out", tmp_path / "out")
+    assert json.loads(succeed("evaluate", tmp_path / "out", "--json"))["num_targets"] == 3
