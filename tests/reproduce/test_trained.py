@@ -133,7 +133,7 @@ def test_number_of_runs_is_the_papers_unless_asked():
 @pytest.mark.parametrize("name", paper_recipe_names())
 def test_every_recipe_can_be_made_fast(name):
     recipe = fast_recipe(paper_recipe(name))
-    assert recipe.training.num_epochs == (30 if recipe.training.method == "full" else 3)
+    assert recipe.training.num_epochs == (10 if recipe.training.method == "full" else 3)
     for part in recipe.parts:
         assert part.model is not None
         assert part.model.hidden_dim == 32
