@@ -128,3 +128,13 @@ def test_graphs_are_opened_by_path_or_name(tmp_path):
         SourceError, match=r"graph: debain must be a graph folder or one of debian.*; did you mean debian"
     ):
         open_recipe_graph("debain")
+
+
+def test_graphs_are_opened_by_the_name_of_a_data_set(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHADOW_DATA", str(tmp_path))
+    with pytest.raises(SourceError, match=r"flickr: is not in .*; run `shadow data get flickr`"):
+        open_recipe_graph("flickr")
+    save_graph(GRAPH, tmp_path / "flickr")
+    assert open_recipe_graph("flickr").num_nodes == GRAPH.num_nodes
+    with pytest.raises(SourceError, match=r"got neither; did you mean ogbn-products\?"):
+        open_recipe_graph("ogbn-product")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.errors import WriteError
-from shadow_gnn.space import new_array
+from shadow_gnn.space import DiskRows, new_array
 
 
 def test_a_mapped_array_works_like_one_in_memory(tmp_path):
@@ -22,3 +22,30 @@ def test_an_empty_array_needs_no_file(tmp_path, shape):
 def test_a_disk_without_room_is_one_line(tmp_path):
     with pytest.raises(WriteError, match=r"cannot hold an array \(\d+ bytes needed\)"):
         new_array((1 << 40, 1 << 10), np.float32, tmp_path)
+
+
+def test_rows_on_a_disk_are_written_and_read_in_slices(tmp_path):
+    rows = DiskRows((6, 2), np.int32, tmp_path / "not" / "there" / "yet")
+    rows.write(4, np.array([[9, 10], [11, 12]]))
+    rows.write(0, np.arange(8, dtype=np.int64).reshape(4, 2))
+    assert (len(rows), rows.shape, rows.dtype) == (6, (6, 2), np.int32)
+    assert rows[:].tolist() == [[0, 1], [2, 3], [4, 5], [6, 7], [9, 10], [11, 12]]
+    assert rows[3:5].tolist() == [[6, 7], [9, 10]]
+    assert rows[5:3].shape == (0, 2)
+    assert rows[4:99].tolist() == [[9, 10], [11, 12]]
+    rows.shorten(4)
+    assert rows[2:].tolist() == [[4, 5], [6, 7]]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("start", "shape"), [(5, (2, 2)), (-1, (1, 2)), (0, (1, 3))])
+def test_rows_on_a_disk_keep_their_bounds(tmp_path, start, shape):
+    with pytest.raises(ValueError, match=r"DiskRows: block must fit \(6, 2\)"):
+        DiskRows((6, 2), np.int32, tmp_path).write(start, np.zeros(shape))
+    with pytest.raises(ValueError, match="got a step of 2"):
+        DiskRows((6, 2), np.int32, tmp_path)[::2]
+
+
+def test_rows_for_a_disk_without_room_are_one_line(tmp_path):
+    with pytest.raises(WriteError, match=r"cannot hold an array \(\d+ bytes needed\)"):
+        DiskRows((1 << 50,), np.float32, tmp_path)

@@ -196,7 +196,7 @@ def _rebuild(values: dict[str, Any]) -> Graph:
 def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | None) -> str:
     """Hash the CSR's values, whatever their integer width, in bounded memory."""
     digest = hashlib.blake2b(digest_size=16)
-    step = 1 << 20
+    step = 1 << 18
     for array, dtype in ((indptr, "<i8"), (indices, "<i8"), (edge_weight, "<f4")):
         digest.update(b"none" if array is None else str(len(array)).encode())
         for start in range(0, 0 if array is None else len(array), step):

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 from shadow_gnn.errors import SourceError
 from shadow_gnn.files import Progress, write_blocks
+from shadow_gnn.ingest.archive import inflate_limit
 
 _BLOCK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 60
@@ -38,6 +39,8 @@ def unpack(archive: Path, folder: Path, progress: Progress) -> None:
     try:
         with zipfile.ZipFile(archive) as source:
             members = [member for member in source.infolist() if not member.is_dir()]
+            if sum(member.file_size for member in members) > inflate_limit(archive.stat().st_size):
+                raise SourceError(f"{archive}: would inflate to more than is believable, like a zip bomb")
             for number, member in enumerate(members):
                 progress(f"unpacking {archive.name}", number, len(members))
                 parts = PurePosixPath(member.filename).parts[1:]

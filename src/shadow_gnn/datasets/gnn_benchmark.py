@@ -6,11 +6,17 @@ Not for: reading their files (ingest/gnn_benchmark.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shadow_gnn.datasets.source import Reading, Source, in_memory
 from shadow_gnn.graph import Graph
 from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.gnn_benchmark import read_gnn_benchmark
+from shadow_gnn.ingest.nodes import random_split
+
+SPLIT_SHARES = (60.0, 20.0, 20.0)
+SPLIT_SEED = 0
+"""These graphs come without a split: train, valid and test are drawn, in these percentages and with this seed."""
 
 _FILES = {
     "coauthor-cs": "ms_academic_cs.npz",
@@ -30,6 +36,7 @@ def benchmark_source(name: str) -> Source:
         return {file: f"{Amazon.url}{file}"}
 
     def read(reading: Reading) -> tuple[Graph, Summary]:
-        return read_gnn_benchmark(reading.raw / file, progress=reading.progress)
+        graph, summary = read_gnn_benchmark(reading.raw / file, progress=reading.progress)
+        return replace(graph, splits=random_split(SPLIT_SHARES, graph.num_nodes, graph.y, SPLIT_SEED)), summary
 
     return Source((file,), addresses, in_memory(read))

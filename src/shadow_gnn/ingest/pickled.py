@@ -275,6 +275,8 @@ def _made(name: Any, arguments: tuple[Any, ...]) -> Any:
         return _Part("dtype", _plain_dtype(arguments[0]))
     if name == "_codecs encode" and arguments[1] == "latin1":
         return str(arguments[0]).encode("latin-1")
+    if name in ("__builtin__ bytes", "builtins bytes") and arguments == ():
+        return b""
     if name in ("collections defaultdict", "collections OrderedDict"):
         return {}
     if name in ("copy_reg _reconstructor", "copyreg _reconstructor") and arguments[0] in _CSR:

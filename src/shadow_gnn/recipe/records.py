@@ -339,7 +339,7 @@ class Recipe(Record):
     """Everything that decides a run."""
 
     graph: Annotated[str, Field(min_length=1, max_length=4096)]
-    """Graph folder, or the name of a built-in graph."""
+    """Graph folder, or the name of a built-in graph or of a data set that `shadow data get` made."""
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
     """Random seed of weights, shuffling, drawn scopes and dropout."""
     task: TaskRecipe = TaskRecipe()
