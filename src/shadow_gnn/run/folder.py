@@ -136,7 +136,7 @@ def check_graph(run: Run, graph: Graph) -> None:
     same_content = run.record.content is None or run.record.content == content_hash(graph)
     if graph.fingerprint == run.record.fingerprint and same_content:
         return
-    what = "edges" if graph.fingerprint != run.record.fingerprint else "features, labels or splits"
+    what = "edges" if graph.fingerprint != run.record.fingerprint else "features, labels, splits or pairs"
     raise RunError(
         f"{run.folder}: graph {graph.path or 'in memory'} must be as the run began with it, its {what} have changed; "
         "train anew"
@@ -144,12 +144,12 @@ def check_graph(run: Run, graph: Graph) -> None:
 
 
 def content_hash(graph: Graph) -> str | None:
-    """Hash the checksums of a folder's features, labels and splits; None for a graph in memory."""
+    """Hash the checksums of a folder's features, labels, splits and pairs; None for a graph in memory."""
     if graph.path is None:
         return None
     checksum = new_checksum()
     for name, entry in sorted(read_manifest(graph.path / MANIFEST).files.items()):
-        if name.startswith(("x", "y", "split/", "edge_attr")):
+        if name.startswith(("x", "y", "split/", "pairs/", "edge_attr")):
             checksum.update(f"{name} {entry.blake2b}\n".encode())
     return str(checksum.hexdigest())
 
