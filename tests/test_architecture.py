@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": set(),
     "bf16": set(),
     "task": {"extract", "graph"},
-    "link": {"batch", "extract", "graph", "loader"},
+    "link": {"batch", "extract", "files", "graph", "loader", "nn"},
     "views": {"extract", "graph"},
     "aligned": {"batch", "loader"},
     "normal": {
@@ -181,6 +181,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "graph",
         "inference",
         "ingest",
+        "link",
         "memory",
         "metrics",
         "model_file",

@@ -62,3 +62,15 @@ def test_a_graph_without_nodes_is_named():
     empty = Graph(np.zeros(1, np.int64), np.zeros(0, np.int32))
     with pytest.raises(ValueError, match=r"^memory: graph must have nodes, got none$"):
         predict_shadow(small_recipe(), empty)
+
+
+def test_scopes_of_pairs_are_larger_and_only_those_to_evaluate_are_kept():
+    graph = replace(communities(), y=None, splits={})
+    nodes, links = (small_recipe(task__kind=kind, extractor__topk=20) for kind in ("node", "link"))
+    assert predict_shadow(links, graph).parts["activations"] > predict_shadow(nodes, graph).parts["activations"]
+    none = small_recipe(task__kind="link", extractor__topk=20, training__cache="none")
+    assert predict_shadow(none, graph).total < predict_shadow(links, graph).total
+    given = replace(graph, pairs={"valid_pos": np.zeros((7, 2), np.int64)})
+    few = small_recipe(task__kind="link", extractor__topk=20, link__split="given")
+    assert predict_shadow(few, given).total < predict_shadow(links, graph).total
+    assert predict_shadow(links, Graph(np.zeros(4, np.int64), np.zeros(0, np.int32))).total > 0
