@@ -4,7 +4,8 @@ import pytest
 from tests.communities import communities
 
 from shadow_gnn.errors import SourceError
-from shadow_gnn.reproduce.data import data_lines, open_data, open_found
+from shadow_gnn.reproduce.data import comparable, data_lines, data_titles, open_data, open_found
+from shadow_gnn.reproduce.experiment import Options
 from shadow_gnn.store import save_graph
 
 
@@ -35,6 +36,13 @@ def test_nothing_there_says_how_to_get_it(tmp_path, monkeypatch):
         open_found(("reddit", "yelp"), None)
     save_graph(communities(), tmp_path / "data" / "yelp")
     assert list(open_found(("reddit", "yelp"), None)) == ["yelp"]
+
+
+def test_titles_of_figures_name_what_is_not_the_papers(folder):
+    graphs = open_found(("flickr", "debian"), folder)
+    assert data_titles(graphs, Options()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
+    assert data_titles(graphs, Options(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
+    assert comparable(graphs, Options()) == set()
 
 
 def test_lines_say_what_is_there(folder):

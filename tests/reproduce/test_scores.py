@@ -35,5 +35,5 @@ def test_text_says_how_many_seeds_and_what_is_small():
 
 
 def test_figure_is_a_png(tmp_path):
-    draw_scores(LINES, RESULTS, tmp_path / "scores.png")
+    draw_scores(LINES, RESULTS, {"a": "a", "b": "b"}, tmp_path / "scores.png")
     assert (tmp_path / "scores.png").read_bytes().startswith(b"\x89PNG")

@@ -1,12 +1,16 @@
 """The tables of trained models: every recipe is there, and a fast run on small graphs writes page, CSV and figure."""
 
 import csv
+from dataclasses import replace
 from statistics import mean
 
+import numpy as np
 import pytest
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 
 from shadow_gnn.errors import SourceError
+from shadow_gnn.link.negatives import uniform_negatives
+from shadow_gnn.link.pairs import links_of, without_links
 from shadow_gnn.reproduce import ensemble, jk_gin, pooling
 from shadow_gnn.reproduce.collab import Collab
 from shadow_gnn.reproduce.engine import reproduce
@@ -127,6 +131,26 @@ def test_collab_is_scored_by_what_its_recipe_monitors(data, tmp_path):
     (table,) = outcome.finding.tables
     assert table.columns[2] == "test Hits@50, ours"
     assert [row[1] for row in table.rows] == [None, None, None, 1]
+
+
+def test_collab_trains_on_pairs(tmp_path):
+    graph = communities()
+    links = links_of(graph)
+    order = np.random.default_rng(0).permutation(len(links))
+    valid, test, train = links[order[:60]], links[order[60:120]], links[order[120:]]
+    negative = {split: uniform_negatives(graph, 60, seed=seed) for seed, split in enumerate(("valid", "test"))}
+    pairs = {"train_pos": train, "valid_pos": valid, "test_pos": test}
+    pairs |= {f"{split}_neg": found for split, found in negative.items()}
+    held = replace(without_links(graph, np.concatenate((valid, test))), y=None, splits={}, x=graph.x, pairs=pairs)
+    save_graph(held, tmp_path / "ogbl-collab")
+    outcome = reproduce(Collab(), Options(data=tmp_path, fast=True, out=tmp_path / "out"))
+    row = outcome.finding.tables[0].rows[3]
+    assert row[:2] == ("shaDow-SAGE", 1)
+    assert isinstance(row[2], Spread)
+    assert 0 < row[2].mean <= 1
+    assert "positive pairs of all splits must be 1,285,465, got" in outcome.finding.text
+    (job,) = Collab().jobs(Options(data=tmp_path, fast=True, out=tmp_path / "out"))
+    assert job.settings["targets"]["train_pos"] == len(train)
 
 
 def test_missing_data_is_named_before_any_work(tmp_path):

@@ -36,7 +36,7 @@ class HopCounts:
     @property
     def num_hops(self) -> int:
         """Hops H that were gone."""
-        return self.nodes.shape[1] - 1
+        return int(self.nodes.shape[1]) - 1
 
 
 def hop_counts(

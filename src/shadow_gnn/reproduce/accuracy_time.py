@@ -142,7 +142,9 @@ def evaluate_size(trained: TrainedModel, graph: Graph, size: int) -> dict[str, A
 
 def _alone(trained: TrainedModel, graph: Graph, count: int) -> dict[str, float]:
     """Time a normal GNN on the whole neighbourhood of one target after the other."""
-    num_layers = len(trained.model.branches[0].backbone.layers)
+    model = trained.config.branches[0].model
+    assert model is not None
+    num_layers = model.num_layers
     clock = Clock()
     for target in sample_targets(split_targets(graph, "test"), count).tolist():
         with clock.running(1), torch.inference_mode():

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from shadow_gnn.reproduce.data import open_found
+from shadow_gnn.reproduce.data import data_titles, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result
 from shadow_gnn.reproduce.leaderboards import draw_ranked, ranked_rows, ranked_table
 from shadow_gnn.reproduce.paper_values import COLLAB
@@ -40,11 +40,12 @@ class Collab:
 
     def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
         """Show ours beside the paper's."""
+        title = data_titles(open_found(self.data, options.data), options)[DATA]
         caption = "Leaderboard comparison on ogbl-collab; validation edges are not used."
         return Finding(
             title="ogbl-collab",
             text=how_text(options, PAPER_RUNS),
             tables=(ranked_table("collab", caption, "Hits@50", ranked_rows(COLLAB, RECIPES, results)),),
-            draw=partial(draw_ranked, COLLAB, RECIPES, results),
+            draw=partial(draw_ranked, COLLAB, RECIPES, results, title),
             notes=("SEAL, DeeperGCN and LRGA+GCN are printed as the paper cites them; they are not trained here.",),
         )

@@ -56,6 +56,16 @@ def comparable(graphs: Mapping[str, Graph], options: Options) -> set[str]:
     return {name for name, graph in graphs.items() if name in PAPER and not differences(name, graph)}
 
 
+def data_titles(graphs: Mapping[str, Graph], options: Options) -> dict[str, str]:
+    """Return what figures call each data set: nobody should take what is not the paper's for it."""
+    titles = {}
+    for name, graph in graphs.items():
+        marks = ["not the paper's data"] if name in PAPER and differences(name, graph) else []
+        marks += ["--fast"] if options.fast else []
+        titles[name] = f"{name} ({', '.join(marks)})" if marks else name
+    return titles
+
+
 def _open_if_there(name: str, names: Sequence[str], folder: Path | None) -> Graph | None:
     if folder is not None and (folder / MANIFEST).exists():
         own = folder.resolve().name

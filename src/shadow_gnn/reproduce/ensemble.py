@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from shadow_gnn.reproduce.data import comparable, open_found
+from shadow_gnn.reproduce.data import comparable, data_titles, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result, Spread
 from shadow_gnn.reproduce.paper_values import ENSEMBLE
 from shadow_gnn.reproduce.recipes import paper_recipe
@@ -54,7 +54,7 @@ class Ensemble:
             title="Ensemble and depth",
             text=how_text(options, PAPER_RUNS),
             tables=(score_table(HEADS, lines, results, comparable(graphs, options)),),
-            draw=partial(draw_scores, lines, results),
+            draw=partial(draw_scores, lines, results, data_titles(graphs, options)),
             notes=(
                 "Scopes are as in the paper's tables of configurations, the rest as in the data set's shaDow-GCN row "
                 "of Table 1; how the ensemble was trained is not published.",

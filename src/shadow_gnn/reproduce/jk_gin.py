@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from shadow_gnn.reproduce.data import comparable, open_found
+from shadow_gnn.reproduce.data import comparable, data_titles, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result, Spread
 from shadow_gnn.reproduce.paper_values import JK_GIN
 from shadow_gnn.reproduce.recipes import paper_recipe
@@ -54,7 +54,7 @@ class JkGin:
             title="JK-Net and GIN",
             text=how_text(options, PAPER_RUNS),
             tables=(score_table(HEADS, lines, results, comparable(graphs, options)),),
-            draw=partial(draw_scores, lines, results),
+            draw=partial(draw_scores, lines, results, data_titles(graphs, options)),
             notes=(
                 "The settings of this table are not published: JK is GraphSAGE whose layers' outputs are concatenated, "
                 "with the settings of the data set's shaDow-SAGE row of Table 1; the head of each recipe says more.",

@@ -37,9 +37,9 @@ def ranked_table(name: str, caption: str, metric: str, rows: list[tuple[Cell, ..
 
 
 def draw_ranked(
-    printed: Mapping[str, Ranked], recipes: Mapping[str, str], results: Mapping[str, Result], path: Path
+    printed: Mapping[str, Ranked], recipes: Mapping[str, str], results: Mapping[str, Result], title: str, path: Path
 ) -> None:
-    """Draw test and validation scores of all methods, ours and the paper's."""
+    """Draw test and validation scores of all methods, ours and the paper's; title: what the data are called."""
 
     def on(axes: list[Any]) -> None:
         places = [float(-number) for number in range(len(printed))]
@@ -48,8 +48,8 @@ def draw_ranked(
             draw_points(plot, places, ours, "ours", COLOURS[0], -0.12)
             draw_points(plot, places, [getattr(paper, split) for paper in printed.values()], "paper", "0.55", 0.12)
             plot.set_yticks(places, list(printed))
-            plot.set_title(split, fontsize=10)
+            plot.set_title(f"{title}, {split}", fontsize=9)
             plot.grid(axis="x", alpha=0.3)
         axes[0].legend(frameon=False)
 
-    write_figure(path, (9.0, 1.5 + 0.4 * len(printed)), 2, on)
+    write_figure(path, (11.0, 1.5 + 0.4 * len(printed)), 2, on)

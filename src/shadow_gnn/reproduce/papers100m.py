@@ -15,7 +15,7 @@ from shadow_gnn.build import build_extractor
 from shadow_gnn.files import Progress
 from shadow_gnn.graph import Graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.reproduce.data import open_found
+from shadow_gnn.reproduce.data import data_titles, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result
 from shadow_gnn.reproduce.leaderboards import draw_ranked, ranked_rows, ranked_table
 from shadow_gnn.reproduce.paper_values import PAPERS100M
@@ -53,6 +53,7 @@ class Papers100M:
 
     def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
         """Show ours beside the paper's."""
+        title = data_titles(open_found(self.data, options.data), options)[DATA]
         caption = "Leaderboard comparison on ogbn-papers100M."
         table = ranked_table("papers100m", caption, "accuracy", ranked_rows(PAPERS100M, RECIPES, results))
         rows = []
@@ -64,7 +65,7 @@ class Papers100M:
             title="ogbn-papers100M",
             text=how_text(options, PAPER_RUNS),
             tables=(replace(table, columns=columns, rows=tuple(rows)),),
-            draw=partial(draw_ranked, PAPERS100M, RECIPES, results),
+            draw=partial(draw_ranked, PAPERS100M, RECIPES, results, title),
             notes=("GraphSAGE+incep, SIGN-XL and SGC are printed as the paper cites them; they are not trained here.",),
         )
 

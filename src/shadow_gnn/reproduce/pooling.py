@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from shadow_gnn.reproduce.data import comparable, open_found
+from shadow_gnn.reproduce.data import comparable, data_titles, open_found
 from shadow_gnn.reproduce.experiment import Finding, Job, Options, Result
 from shadow_gnn.reproduce.paper_values import POOLING
 from shadow_gnn.reproduce.recipes import paper_recipe
@@ -50,7 +50,7 @@ class Pooling:
             title="Pooling",
             text=how_text(options, PAPER_RUNS),
             tables=(score_table(HEADS, lines, results, comparable(graphs, options)),),
-            draw=partial(draw_scores, lines, results),
+            draw=partial(draw_scores, lines, results, data_titles(graphs, options)),
             notes=(
                 "The settings of this table are not published; the recipes are those of the 5-layer shaDow-SAGE rows "
                 "of Table 1 with another readout. The paper's values differ from its own Table 1 for the same models "

@@ -69,26 +69,29 @@ def score_table(
     return Table(heads.name, heads.caption, columns, tuple(rows))
 
 
-def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], path: Path) -> None:
-    """Draw our scores and the paper's as points with their deviations, one panel for each data set."""
+def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], titles: Mapping[str, str], path: Path) -> None:
+    """Draw our scores and the paper's as points with their deviations, one panel for each data set.
+
+    titles: of the panels, by data set.
+    """
     names = list(dict.fromkeys(line.row.data for line in lines))
 
     def on(axes: list[Any]) -> None:
         for plot, name in zip(axes, names, strict=True):
-            _draw_panel(plot, name, [line for line in lines if line.row.data == name], results)
+            _draw_panel(plot, [line for line in lines if line.row.data == name], results)
+            plot.set_title(titles[name], fontsize=10)
         axes[0].legend(frameon=False)
 
     tallest = max(sum(line.row.data == name for line in lines) for name in names)
     write_figure(path, (4.5 * len(names), 1.5 + 0.4 * tallest), len(names), on)
 
 
-def _draw_panel(plot: Any, name: str, lines: Sequence[Line], results: Mapping[str, Result]) -> None:
+def _draw_panel(plot: Any, lines: Sequence[Line], results: Mapping[str, Result]) -> None:
     places = [float(-number) for number in range(len(lines))]
     draw_points(plot, places, [score(results, line.row.recipe) for line in lines], "ours", COLOURS[0], -0.12)
     draw_points(plot, places, [line.paper for line in lines], "paper", "0.55", 0.12)
     plot.set_yticks(places, [" ".join(line.labels) for line in lines])
     plot.set_ylim(-len(lines) + 0.4, 0.6)
-    plot.set_title(name, fontsize=10)
     plot.set_xlabel(f"test {metric_of(results, [line.row.recipe for line in lines])}")
     plot.grid(axis="x", alpha=0.3)
 

@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from shadow_gnn.files import Progress, silent
 from shadow_gnn.loader import derive_seed, epoch_rows
+from shadow_gnn.nn.ops import dropout
 
 Matrix = NDArray[np.float32]
 
@@ -88,12 +89,12 @@ def _train_epoch(
     settings: FitSettings,
     epoch: int,
 ) -> None:
-    rows = epoch_rows(len(inputs), settings.seed, epoch, shuffle=True)
-    for start in range(0, len(rows), settings.batch_size):
-        part = rows[start : start + settings.batch_size]
-        x = functional.dropout(torch.from_numpy(inputs[part]), settings.dropout)
+    rows = torch.from_numpy(epoch_rows(len(inputs), settings.seed, epoch, shuffle=True))
+    every = torch.from_numpy(inputs)
+    for part in rows.split(settings.batch_size):
+        x = dropout(every[part], settings.dropout, training=True)
         logits = torch.bmm(x.transpose(0, 1), weight).flatten(0, 1)  # [P * B, C]
-        y = labels[torch.from_numpy(part)].repeat(len(weight))
+        y = labels[part].repeat(len(weight))
         loss = functional.cross_entropy(logits, y, reduction="sum") / len(part)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.reproduce.cost_columns import ROWS, CostColumns
-from shadow_gnn.reproduce.data import comparable, open_found
+from shadow_gnn.reproduce.data import comparable, data_titles, open_found
 from shadow_gnn.reproduce.drawing import COLOURS, write_figure
 from shadow_gnn.reproduce.experiment import Cell, Finding, Job, Options, Result, Spread, Table
 from shadow_gnn.reproduce.paper_values import TABLE_1
@@ -105,12 +105,11 @@ class Table1:
     def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
         """Show ours beside the paper's."""
         graphs = open_found(self.data, options.data)
-        names = list(graphs)
         return Finding(
             title="Table 1: accuracy and inference cost",
             text=f"{how_text(options, PAPER_RUNS)}\n\n{_COST_TEXT}",
-            tables=tuple(_table(name, results, comparable(graphs, options)) for name in names),
-            draw=partial(_draw, names, results),
+            tables=tuple(_table(name, results, comparable(graphs, options)) for name in graphs),
+            draw=partial(_draw, data_titles(graphs, options), results),
             notes=_NOTES,
         )
 
@@ -130,21 +129,21 @@ def _table(data: str, results: Mapping[str, Result], names: Collection[str]) -> 
     return replace(table, columns=(*table.columns, "cost, ours", "cost, paper"), rows=tuple(rows))
 
 
-def _draw(names: Sequence[str], results: Mapping[str, Result], path: Path) -> None:
+def _draw(titles: Mapping[str, str], results: Mapping[str, Result], path: Path) -> None:
     """Draw accuracy over cost: ours filled, the paper's hollow."""
 
     def on(axes: list[Any]) -> None:
-        for plot, name in zip(axes, names, strict=True):
+        for plot, name in zip(axes, titles, strict=True):
             for model in MODELS[name]:
                 _draw_model(plot, model, results)
             plot.set_xscale("log")
             plot.set_xlabel("cost")
             plot.set_ylabel(f"test {metric_of(results, [model.line.row.recipe for model in MODELS[name]])}")
-            plot.set_title(name, fontsize=10)
+            plot.set_title(titles[name], fontsize=10)
             plot.grid(alpha=0.3)
         _legend(axes[-1])
 
-    write_figure(path, (4.5 * len(names) + 1.5, 4.5), len(names), on)
+    write_figure(path, (4.5 * len(titles) + 1.5, 4.5), len(titles), on)
 
 
 def _draw_model(plot: Any, model: Model, results: Mapping[str, Result]) -> None:
