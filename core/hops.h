@@ -1,11 +1,11 @@
 // How many nodes each target hears of within a number of hops, and how many edges lead to these: 64 targets go through
-// the graph together, one bit each, so that a row is read once for all of them. Not for: what the nodes are (closure.h).
+// the graph together, one bit each, so that a row is read once for all of them. Not for: what the nodes are
+// (closure.h).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>

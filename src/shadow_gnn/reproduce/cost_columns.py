@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shadow_gnn.analysis.cost import (
+    ScopeSizes,
     estimate_mean,
     estimate_ratio,
     full_batch_cost,
@@ -32,6 +34,8 @@ from shadow_gnn.reproduce.data import open_found
 from shadow_gnn.reproduce.drawing import COLOURS, write_figure
 from shadow_gnn.reproduce.experiment import Cell, Finding, Job, Options, Result, Table
 from shadow_gnn.reproduce.recipes import paper_recipe, paper_recipe_names
+
+Ints = NDArray[np.int64]
 
 DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
 IN_DIM = {"flickr": 500, "reddit": 602, "yelp": 300, "ogbn-arxiv": 128, "ogbn-products": 100}
@@ -162,7 +166,7 @@ def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -
     every = np.asarray(graph.splits["test"], dtype=np.int64)
     targets = sample_targets(every, max_targets, seed=_SEED)
     counts = hop_counts(graph, targets, 5, progress=progress)
-    sizes: dict[str, Any] = {}
+    sizes: dict[str, ScopeSizes] = {}
     found: dict[str, Any] = {}
     for layer in ("gcn", "sage", "gat"):
         unit = None
@@ -173,21 +177,25 @@ def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -
             if row.kind == "normal":
                 macs = normal_macs(counts, network)
             else:
-                assert recipe.extractor is not None
-                extractor = build_extractor(recipe.extractor, training=False)
-                if extractor.key not in sizes:
-                    sizes[extractor.key] = scope_sizes(graph, extractor, targets, seed=_SEED, progress=progress)
-                macs = shadow_macs(sizes[extractor.key], network)
+                macs = shadow_macs(_sizes(recipe, graph, targets, sizes, progress), network)
             unit = macs if unit is None else unit
             mean, ratio = estimate_mean(macs, len(every)), estimate_ratio(macs, unit, len(every))
-            whole = full_batch_cost(graph, network, len(every)) if row.kind == "normal" else None
             found[row.key] = {
                 "num_layers": network.num_layers,
                 "macs": [mean.value, mean.low, mean.high],
                 "ratio": [ratio.value, ratio.low, ratio.high],
-                "full_batch_macs": whole,
+                "full_batch_macs": full_batch_cost(graph, network, len(every)) if row.kind == "normal" else None,
             }
     return {"num_targets": len(targets), "num_all": len(every), "rows": found}
+
+
+def _sizes(recipe: Recipe, graph: Graph, targets: Ints, known: dict[str, ScopeSizes], progress: Progress) -> ScopeSizes:
+    """Return how large a recipe's scopes are; recipes with the same scopes share them."""
+    assert recipe.extractor is not None
+    extractor = build_extractor(recipe.extractor, training=False)
+    if extractor.key not in known:
+        known[extractor.key] = scope_sizes(graph, extractor, targets, seed=_SEED, progress=progress)
+    return known[extractor.key]
 
 
 def row_recipe(name: str, row: Row) -> Recipe:

@@ -101,7 +101,7 @@ class _Propagated:
     """The inputs of the last data set and model, so that all seeds share one propagation."""
 
     def __init__(self, options: Options) -> None:
-        self._options = options
+        self.options = options
         self._key: tuple[str, str] | None = None
         self._inputs: tuple[dict[str, Matrix], dict[str, Tensor]] | None = None
 
@@ -111,7 +111,7 @@ class _Propagated:
         """Return the inputs and labels of each split, propagated now unless they were the last ones asked for."""
         if self._inputs is None or self._key != (name, kind):
             self._inputs = None  # Two of them need not be held at once.
-            self._inputs = propagate(graph, recipe, kind, self._options, progress)
+            self._inputs = propagate(graph, recipe, kind, self.options, progress)
             self._key = (name, kind)
         return self._inputs
 
@@ -166,10 +166,9 @@ def _run(
     task = node_task(graph)
     if task.target != "classes":
         raise ValueError(f"sgc: labels of {name} must be classes, got {task.target}")
-    fast = inputs._options.fast
     settings = FitSettings(
         num_classes=task.out_dim,
-        num_epochs=FAST_EPOCHS if fast else recipe.training.num_epochs,
+        num_epochs=FAST_EPOCHS if inputs.options.fast else recipe.training.num_epochs,
         batch_size=max(recipe.training.batch_size, LEAST_BATCH),
         learning_rate=recipe.training.learning_rate,
         dropout=recipe.model.dropout,

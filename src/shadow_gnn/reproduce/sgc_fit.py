@@ -91,7 +91,8 @@ def _train_epoch(
 ) -> None:
     rows = torch.from_numpy(epoch_rows(len(inputs), settings.seed, epoch, shuffle=True))
     every = torch.from_numpy(inputs)
-    for part in rows.split(settings.batch_size):
+    for start in range(0, len(rows), settings.batch_size):
+        part = rows[start : start + settings.batch_size]
         x = dropout(every[part], settings.dropout, training=True)
         logits = torch.bmm(x.transpose(0, 1), weight).flatten(0, 1)  # [P * B, C]
         y = labels[part].repeat(len(weight))
