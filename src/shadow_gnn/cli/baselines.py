@@ -96,7 +96,8 @@ def _run_links(graph: str, path: Path, only: str | None, repeat: int, json_file:
 
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.files import write_file
-    from shadow_gnn.link.baselines import LINK_BASELINES, EncoderOptions, LinkBaseline, run_link_baselines
+    from shadow_gnn.link.baselines import LINK_BASELINES, LinkBaseline, run_link_baselines
+    from shadow_gnn.link.encoder import EncoderOptions
     from shadow_gnn.link.splits import make_splits
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.setup import open_recipe_graph, split_options

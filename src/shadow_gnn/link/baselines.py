@@ -50,10 +50,10 @@ def run_link_baselines(
     for name in (name for name in LINK_BASELINES if name in names):
         begin = time.perf_counter()
         scores = _scores(name, splits, options or EncoderOptions(), progress)
-        metrics = {
-            split: link_metrics(*np.split(values, [len(splits.pairs_of(split).positive)]))
-            for split, values in scores.items()
-        }
+        metrics: dict[str, dict[str, float]] = {}
+        for split, values in scores.items():
+            positive, negative = np.split(values, [len(splits.pairs_of(split).positive)])
+            metrics[split] = link_metrics(positive, negative)
         yield LinkBaseline(name, metrics["valid"], metrics.get("test"), time.perf_counter() - begin)
 
 
