@@ -14,7 +14,22 @@ from pathlib import Path
 import numpy as np
 from common import ROOT, Report
 from comparison_text import EXPLANATIONS, HEAD
-from study import LAYERS, MODELS, NUM_SEEDS, READOUTS, SIZES, WAYS, Cell, cells, chosen, kept_runs, work
+from study import (
+    LAYERS,
+    MODELS,
+    NUM_SEEDS,
+    PROBED,
+    PROBES,
+    READOUTS,
+    SIZES,
+    WAYS,
+    Cell,
+    cells,
+    chosen,
+    kept_runs,
+    probes,
+    work,
+)
 
 from shadow_gnn.allocator import keep_freed_memory
 
@@ -42,7 +57,7 @@ def gather(names: Sequence[str], data: Path) -> Accuracies:
     """Return what every cell gave; runs that are missing are done."""
     found = {}
     for name in names:
-        for cell in cells(name):
+        for cell in (*cells(name), *probes(name)):
             settings, runs = chosen(cell, data)
             valid, test = (100 * np.array([run[part] for run in runs]) for part in ("valid", "test"))
             found[cell] = Found(settings, valid, test)
@@ -105,6 +120,21 @@ def claims(found: Accuracies, names: Sequence[str]) -> Report:
     return report
 
 
+def reasons(found: Accuracies, names: Sequence[str]) -> Report:
+    """Return what larger scopes and longer training change for deep models."""
+    ways = ("full", "ppr", *PROBES)
+    report = Report("Larger scopes, longer training (5 layers)", ("graph", "model", *ways))
+    for data in names:
+        for model in PROBED:
+            row = [found[Cell(data, model, LAYERS[-1], way)].text() for way in ways]
+            report.rows.append([data, model, *row])
+    report.notes.append(
+        "ppr-200: scopes of 200 nodes instead of 50. ppr-long: three times as many epochs. Both with the settings that "
+        "were chosen for ppr."
+    )
+    return report
+
+
 def sizes(names: Sequence[str]) -> Report:
     """Return how small the runs were made."""
     columns = ("graph", "targets: train, valid, test", "width", "shaDow epochs", "batch", "full epochs", "tries")
@@ -157,7 +187,8 @@ def write(found: Accuracies, names: Sequence[str]) -> None:
     hours = sum(run["cpu_seconds"] for run in kept_runs()) / 3600
     head = HEAD.format(seeds=NUM_SEEDS, hours=f"{hours:.1f}", runs=len(kept_runs()), readouts=", ".join(READOUTS))
     parts = [claims(found, names), *(table(found, name) for name in names)]
-    text = [head, parts[0].markdown(), EXPLANATIONS, *(part.markdown() for part in (*parts[1:], sizes(names)))]
+    why = reasons(found, names).markdown()
+    text = [head, parts[0].markdown(), EXPLANATIONS, why, *(part.markdown() for part in (*parts[1:], sizes(names)))]
     (ROOT / "docs" / "comparison.md").write_text("\n".join(text).rstrip() + "\n")
     draw(found, names, ROOT / "docs" / "comparison.png")
 
@@ -174,7 +205,11 @@ def main() -> None:
         work(options.only, part - 1, num_parts, options.data)
         return
     found = gather(options.only, options.data)
-    for report in (claims(found, options.only), *(table(found, name) for name in options.only)):
+    for report in (
+        claims(found, options.only),
+        reasons(found, options.only),
+        *(table(found, name) for name in options.only),
+    ):
         print(report.text(), end="\n\n")
     if set(options.only) == set(SIZES):
         write(found, options.only)

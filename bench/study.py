@@ -76,9 +76,13 @@ SIZES = {
 EXTRACTORS: dict[str, dict[str, Any]] = {
     "ppr": {"kind": "ppr", "topk": 50},
     "2-hop": {"kind": "khop", "num_hops": 2, "fanout": 7},
+    "ppr-200": {"kind": "ppr", "topk": 200},
 }
 WAYS = ("full", "saint", "ppr", "2-hop", "readout")
 """Columns of the table: two normal ways, two kinds of scopes, and PPR scopes with the best pooling."""
+PROBES = ("ppr-200", "ppr-long")
+"""What might explain a gap: scopes four times as large, or three times as many epochs."""
+PROBED = ("SAGE", "GIN")
 
 
 @dataclass(frozen=True)
@@ -102,13 +106,19 @@ def cells(data: str) -> Iterator[Cell]:
         yield Cell(data, model, num_layers, way)
 
 
+def probes(data: str) -> Iterator[Cell]:
+    """Give the cells that look for the reasons of gaps, of deep models alone."""
+    for model, way in product(PROBED, PROBES):
+        yield Cell(data, model, LAYERS[-1], way)
+
+
 def choices(cell: Cell, data: Path) -> list[dict[str, Any]]:
     """Return the settings that are tried: the same few for all ways; for the readout, those that served PPR scopes."""
     search = [dict(settings) for settings in SIZES[cell.data].search]
-    if cell.way != "readout":
+    if cell.way not in ("readout", *PROBES):
         return search
     settings, _ = chosen(replace(cell, way="ppr"), data)
-    return [{**settings, "readout": readout} for readout in READOUTS]
+    return [settings] if cell.way in PROBES else [{**settings, "readout": readout} for readout in READOUTS]
 
 
 def recipe_of(cell: Cell, settings: Mapping[str, Any], seed: int) -> Recipe:
@@ -124,8 +134,8 @@ def recipe_of(cell: Cell, settings: Mapping[str, Any], seed: int) -> Recipe:
         training |= {"method": "saint", "num_epochs": 16}
         table["saint"] = {"sampler": "rw", "num_walks": size.walks, "walk_length": 3, "num_steps": 10}
     else:
-        training["num_epochs"] = size.shadow_epochs
-        table["extractor"] = EXTRACTORS["2-hop" if cell.way == "2-hop" else "ppr"]
+        training["num_epochs"] = size.shadow_epochs * (3 if cell.way == "ppr-long" else 1)
+        table["extractor"] = EXTRACTORS.get(cell.way, EXTRACTORS["ppr"])
         model["readout"] = settings.get("readout", "center")
     assert normal == ("extractor" not in table)
     return Recipe.model_validate(table)
@@ -231,4 +241,7 @@ def work(names: list[str], part: int, num_parts: int, data: Path) -> None:
     for name in names:
         for number, cell in enumerate(cells(name)):
             if number // len(WAYS) % num_parts == part:
+                chosen(cell, data)
+        for number, cell in enumerate(probes(name)):
+            if number // len(PROBES) % num_parts == part:
                 chosen(cell, data)
