@@ -103,12 +103,16 @@ def predict_full(
     """Predict full-batch training: every node's activations of every layer are kept for the backward pass.
 
     batch: what the training targets hear of, layer by layer; None for all nodes in all layers. keeps_freed: whether
-    freed memory stays with the process, as in our commands (allocator.py). A few huge blocks of different sizes seldom
-    fit into each other's places: about as much again as is in use was measured.
+    freed memory stays with the process, as in our commands (allocator.py). Huge blocks of about the same size seldom fit
+    into each other's places: as much again as is in use was measured where all layers have all nodes, and almost nothing
+    where later layers are much smaller.
     """
-    parts = _training(graph, network, batch or whole_counts(graph, network.num_layers))
+    batch = batch or whole_counts(graph, network.num_layers)
+    parts = _training(graph, network, batch)
     if keeps_freed:
-        parts["freed and kept"] = sum(parts[name] for name in ("features", "activations", "logits", "gradients"))
+        alike = batch.row_counts[-1] / max(batch.row_counts[0], 1)
+        moving = sum(parts[name] for name in ("features", "activations", "logits", "gradients"))
+        parts["freed and kept"] = int(alike * moving)
     return Prediction("full", {**_held_graph(graph), **parts, "program": PROGRAM})
 
 
