@@ -103,9 +103,9 @@ def predict_full(
     """Predict full-batch training: every node's activations of every layer are kept for the backward pass.
 
     batch: what the training targets hear of, layer by layer; None for all nodes in all layers. keeps_freed: whether
-    freed memory stays with the process, as in our commands (allocator.py). Huge blocks of about the same size seldom fit
-    into each other's places: as much again as is in use was measured where all layers have all nodes, and almost nothing
-    where later layers are much smaller.
+    freed memory stays with the process, as in our commands (allocator.py). Huge blocks of about the same size seldom
+    fit into each other's places: as much again as is in use was measured where all layers have all nodes, and almost
+    nothing where later layers are much smaller.
     """
     batch = batch or whole_counts(graph, network.num_layers)
     parts = _training(graph, network, batch)
