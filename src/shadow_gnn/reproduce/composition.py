@@ -180,7 +180,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             plot.set_xticks(range(len(bars)), labels, fontsize=8)
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("share of nodes")
-        axes[1].legend(frameon=False, fontsize=8)
+        axes[1].legend(frameon=False, fontsize=8, bbox_to_anchor=(1.01, 1), loc="upper left")
 
     write_figure(path, (10, 4), 2, on)
 

@@ -219,7 +219,7 @@ def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]], path
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("power of the adjacency")
         axes[0].set_ylabel("test accuracy")
-        axes[1].legend(frameon=False, fontsize=8)
+        axes[1].legend(frameon=False, fontsize=8, loc="lower left")
 
     write_figure(path, (10, 4), 2, on)
 
