@@ -11,16 +11,16 @@ from tests.communities import communities, one_thread, small_recipe  # noqa: F40
 from shadow_gnn.errors import SourceError
 from shadow_gnn.link.negatives import uniform_negatives
 from shadow_gnn.link.pairs import links_of, without_links
-from shadow_gnn.reproduce import ensemble, jk_gin, pooling
+from shadow_gnn.reproduce import paper_values
 from shadow_gnn.reproduce.collab import Collab
 from shadow_gnn.reproduce.engine import reproduce
-from shadow_gnn.reproduce.ensemble import Ensemble
+from shadow_gnn.reproduce.ensemble import ENSEMBLE
 from shadow_gnn.reproduce.experiment import Options, Spread
 from shadow_gnn.reproduce.experiments import experiments, find_experiment
-from shadow_gnn.reproduce.jk_gin import JkGin
-from shadow_gnn.reproduce.paper_values import COLLAB, ENSEMBLE, JK_GIN, PAPERS100M, POOLING
+from shadow_gnn.reproduce.jk_gin import JK_GIN
+from shadow_gnn.reproduce.paper_values import COLLAB, PAPERS100M
 from shadow_gnn.reproduce.papers100m import Papers100M
-from shadow_gnn.reproduce.pooling import Pooling
+from shadow_gnn.reproduce.pooling import POOLING
 from shadow_gnn.reproduce.recipes import paper_recipe, paper_recipe_names
 from shadow_gnn.store import save_graph
 
@@ -48,27 +48,27 @@ def read_csv(path):
         return list(csv.DictReader(handle))
 
 
-@pytest.mark.parametrize("module", [pooling, jk_gin, ensemble])
-def test_every_line_has_a_recipe_of_the_paper_on_its_data_set(module):
-    for line in module.LINES:
+@pytest.mark.parametrize("table", [POOLING, JK_GIN, ENSEMBLE], ids=lambda table: table.name)
+def test_every_line_has_a_recipe_of_the_paper_on_its_data_set(table):
+    for line in table.lines:
         assert paper_recipe(line.row.recipe).graph == line.row.data
 
 
 def test_number_of_lines_is_that_of_the_papers_tables():
-    assert (len(pooling.LINES), len(jk_gin.LINES), len(ensemble.LINES)) == (8, 24, 10)
+    assert tuple(len(table.lines) for table in (POOLING, JK_GIN, ENSEMBLE)) == (8, 24, 10)
     assert (len(COLLAB), len(PAPERS100M)) == (4, 5)
 
 
 def test_sums_of_the_transcribed_values():
     """Added up from the paper itself: a slip in one digit shows."""
-    assert round(sum(value.mean for values in POOLING.values() for value in values.values()), 4) == 5.0676
-    assert round(sum(value.mean for values in ENSEMBLE.values() for value in values.values()), 4) == 6.5380
-    assert round(sum(value.mean for values in JK_GIN.values() for value in values.values()), 4) == 17.2890
+    assert round(sum(value.mean for values in paper_values.POOLING.values() for value in values.values()), 4) == 5.0676
+    assert round(sum(value.mean for values in paper_values.ENSEMBLE.values() for value in values.values()), 4) == 6.5380
+    assert round(sum(value.mean for values in paper_values.JK_GIN.values() for value in values.values()), 4) == 17.2890
 
 
 def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
     options = Options(data=data, repeat=2, out=tmp_path / "out")
-    outcome = reproduce(Pooling(recipe_of), options)
+    outcome = reproduce(replace(POOLING, recipe_of=recipe_of), options)
     assert outcome.num_done == outcome.num_jobs == 16
     assert [file.name for file in outcome.files] == ["pooling.md", "pooling.csv", "pooling.png"]
     assert (tmp_path / "out" / "pooling.png").read_bytes().startswith(b"\x89PNG")
@@ -90,7 +90,7 @@ def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
 
 def test_partial_table_has_gaps(data, tmp_path):
     options = Options(data=data, repeat=1, out=tmp_path / "out")
-    outcome = reproduce(JkGin(recipe_of), options, only="flickr-gin-3-*")
+    outcome = reproduce(replace(JK_GIN, recipe_of=recipe_of), options, only="flickr-gin-3-*")
     assert (outcome.num_done, outcome.num_jobs) == (2, 16)
     rows = {tuple(row[:4]): row[4:] for row in outcome.finding.tables[0].rows}
     assert len(rows) == 16  # reddit is not there.
@@ -101,7 +101,7 @@ def test_partial_table_has_gaps(data, tmp_path):
 
 def test_ensemble_uses_the_data_that_is_there(data, tmp_path):
     options = Options(data=data / "flickr", fast=True, out=tmp_path / "out")
-    outcome = reproduce(Ensemble(), options, only="*-ensemble-*")
+    outcome = reproduce(ENSEMBLE, options, only="*-ensemble-*")
     assert outcome.num_jobs == 5
     assert [row[0] for row in outcome.finding.tables[0].rows] == ["flickr"] * 5
     assert "With `--fast` every model has width 32" in outcome.finding.text
@@ -155,10 +155,10 @@ def test_collab_trains_on_pairs(tmp_path):
 
 def test_missing_data_is_named_before_any_work(tmp_path):
     with pytest.raises(SourceError, match=r"flickr: .*shadow data get flickr"):
-        Pooling().jobs(Options(data=tmp_path))
+        POOLING.jobs(Options(data=tmp_path))
     save_graph(communities(), tmp_path / "cora")
     with pytest.raises(SourceError, match="must have the name of a data set, flickr, ogbn-arxiv"):
-        Pooling().jobs(Options(data=tmp_path / "cora"))
+        POOLING.jobs(Options(data=tmp_path / "cora"))
 
 
 def test_names_lead_to_experiments():
@@ -171,5 +171,5 @@ def test_names_lead_to_experiments():
 
 
 def test_recipes_of_the_tables_are_all_there():
-    names = {line.row.recipe for module in (pooling, jk_gin, ensemble) for line in module.LINES}
+    names = {line.row.recipe for table in (POOLING, JK_GIN, ENSEMBLE) for line in table.lines}
     assert names <= set(paper_recipe_names())

@@ -16,12 +16,12 @@ def experiments() -> dict[str, Experiment]:
     from shadow_gnn.reproduce.collab import Collab
     from shadow_gnn.reproduce.composition import Composition
     from shadow_gnn.reproduce.cost_columns import CostColumns
-    from shadow_gnn.reproduce.ensemble import Ensemble
+    from shadow_gnn.reproduce.ensemble import ENSEMBLE
     from shadow_gnn.reproduce.extraction_time import ExtractionTime
-    from shadow_gnn.reproduce.jk_gin import JkGin
+    from shadow_gnn.reproduce.jk_gin import JK_GIN
     from shadow_gnn.reproduce.memory_speed import MemorySpeed
     from shadow_gnn.reproduce.papers100m import Papers100M
-    from shadow_gnn.reproduce.pooling import Pooling
+    from shadow_gnn.reproduce.pooling import POOLING
     from shadow_gnn.reproduce.ppr_touched import PprTouched
     from shadow_gnn.reproduce.sgc import SgcOversmoothing
     from shadow_gnn.reproduce.table1 import Table1
@@ -35,11 +35,11 @@ def experiments() -> dict[str, Experiment]:
         SgcOversmoothing(),
         PprTouched(),
         MemorySpeed(),
-        JkGin(),
-        Pooling(),
+        JK_GIN,
+        POOLING,
         ExtractionTime(),
         AccuracyTime(),
-        Ensemble(),
+        ENSEMBLE,
     )
     return {experiment.name: experiment for experiment in every}
 
