@@ -146,11 +146,12 @@ def run(cell: Cell, settings: Mapping[str, Any], seed: int, data: Path) -> dict[
     recipe = recipe_of(cell, settings, seed)
     name = "-".join(str(value) for value in settings.values())
     path = cell.folder / f"{name}-{seed}.json"
-    plan = recipe.model_dump(mode="json")
     if path.exists():
         kept: dict[str, Any] = json.loads(path.read_text())
-        if kept["recipe"] == plan:
+        # Read as a recipe: keys that are newer than the run have their defaults.
+        if Recipe.model_validate(kept["recipe"]) == recipe:
             return kept
+    plan = recipe.model_dump(mode="json", exclude_none=True)
     found = {"recipe": plan, "settings": dict(settings), **train(recipe, study_graph(cell.data, data, seed))}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps(found).encode())
