@@ -1,11 +1,11 @@
 """The paper's three tables of training configurations, row by row, and what its authors' files add; typed, not derived.
 
-Tables 6, 7 and 8 are the appendix's "Training configuration of shaDow-GNN"; the texts are those of the print.
+Tables 8, 9 and 10 are the appendix's "Training configuration of shaDow-GNN"; the texts are those of the print.
 """
 
 from __future__ import annotations
 
-# Table 6, PPR: layer, data set, then layers, dim, pooling, learning rate, batch size, dropout, DropEdge, budget p.
+# Table 8, PPR: layer, data set, then layers, dim, pooling, learning rate, batch size, dropout, DropEdge, budget p.
 TABLE_6 = """
 gcn   flickr         3  256  --    0.001    256  0.40  0.10  200
 gcn   flickr         5  256  --    0.001    256  0.40  0.10  200
@@ -54,7 +54,7 @@ gat   ogbn-products  5  256  --    0.001    128  0.35  0.10  150
 gat   ogbn-products  3  256  max   0.001    128  0.35  0.10  150
 """
 
-# Table 7, 2-hop: the same columns, with the budget b.
+# Table 9, 2-hop: the same columns, with the budget b.
 TABLE_7 = """
 sage  flickr         3  256  --    0.0005    64  0.45  0.05  20
 sage  flickr         5  256  --    0.0005    64  0.45  0.05  20
@@ -68,7 +68,7 @@ sage  ogbn-products  3  256  --    0.002    128  0.40  0.05  20
 sage  ogbn-products  5  256  --    0.002    128  0.40  0.05  20
 """
 
-# Table 8, PPR: layer, data set, layers, dim, pooling, learning rate, dropout, DropEdge, budget p, threshold theta.
+# Table 10, PPR: layer, data set, layers, dim, pooling, learning rate, dropout, DropEdge, budget p, threshold theta.
 TABLE_8 = """
 gat   ogbn-papers100M  5  800  max   0.0002   0.30  0.10  200  0.002
 gat   ogbn-papers100M  3  800  max   0.0002   0.35  0.10  400  0.002
