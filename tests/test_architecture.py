@@ -183,6 +183,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "graph",
         "inference",
         "ingest",
+        "link",
         "memory",
         "metrics",
         "model_file",

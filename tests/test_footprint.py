@@ -90,3 +90,15 @@ def test_drawn_batches_count_the_evaluation_of_the_whole_graph(method, monkeypat
     # A graph that is too large to be counted has bounds instead, which are no smaller.
     monkeypatch.setattr("shadow_gnn.footprint._MOST_COUNTED", 0)
     assert predict_run(recipe, graph).total >= found.total - 10**6
+
+
+def test_scopes_of_pairs_are_larger_and_only_those_to_evaluate_are_kept():
+    graph = replace(communities(), y=None, splits={})
+    nodes, links = (small_recipe(task__kind=kind, extractor__topk=20) for kind in ("node", "link"))
+    assert predict_shadow(links, graph).parts["activations"] > predict_shadow(nodes, graph).parts["activations"]
+    none = small_recipe(task__kind="link", extractor__topk=20, training__cache="none")
+    assert predict_shadow(none, graph).total < predict_shadow(links, graph).total
+    given = replace(graph, pairs={"valid_pos": np.zeros((7, 2), np.int64)})
+    few = small_recipe(task__kind="link", extractor__topk=20, link__split="given")
+    assert predict_shadow(few, given).total < predict_shadow(links, graph).total
+    assert predict_shadow(links, Graph(np.zeros(4, np.int64), np.zeros(0, np.int32))).total > 0

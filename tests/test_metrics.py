@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from shadow_gnn.better import better
+from shadow_gnn.link.metrics import link_metrics
 from shadow_gnn.metrics import METRICS, DegreeScores, Scores, monitored
-from shadow_gnn.task import NodeTask
+from shadow_gnn.task import LinkTask, NodeTask
 
 RNG = np.random.default_rng(0)
 
@@ -96,7 +97,8 @@ def test_by_degree():
 
 
 def test_the_first_metric_of_a_task_decides_unless_another_is_named():
-    assert [monitored(NodeTask(kind, 3), "auto") for kind in METRICS] == ["accuracy", "micro_f1", "mae"]
+    decides = [monitored(NodeTask(kind, 3), "auto") for kind in METRICS]
+    assert decides == ["accuracy", "micro_f1", "mae", "hits50"]
     assert monitored(NodeTask("classes", 3), "macro_f1") == "macro_f1"
     with pytest.raises(ValueError, match="monitor must be mae, rmse, r2 or auto for values, got 'accuracy'"):
         monitored(NodeTask("values", 1), "accuracy")
@@ -110,3 +112,17 @@ def test_better_knows_which_way_is_up():
     assert better("accuracy", 0.0, None)
     assert better("accuracy", 0.0, math.nan)
     assert not better("accuracy", math.nan, None)
+
+
+def test_links_are_ranked_over_all_batches():
+    rng = np.random.default_rng(0)
+    logits, y = torch.from_numpy(rng.normal(size=(90, 1))).float(), torch.from_numpy(rng.integers(0, 2, 90)).float()
+    scores = Scores(LinkTask())
+    for start in range(0, 90, 40):
+        scores.update(logits[start : start + 40], y[start : start + 40])
+    expected = link_metrics(logits[y == 1, 0].numpy(), logits[y == 0, 0].numpy())
+    assert scores.compute() == expected
+    one = Scores(LinkTask(), ("auc",))
+    assert math.isnan(one.compute()["auc"])
+    one.update(logits, y)
+    assert one.compute() == {"auc": expected["auc"]}

@@ -9,7 +9,7 @@ import torch
 
 import shadow_gnn.task
 from shadow_gnn.graph import Graph
-from shadow_gnn.task import NodeTask, label_kind, node_task, split_targets
+from shadow_gnn.task import LinkTask, NodeTask, label_kind, node_task, split_targets
 from tests.communities import communities, with_labels
 
 GRAPH = communities()
@@ -110,8 +110,9 @@ def test_values_are_learned_on_a_scale_of_their_own():
         (NodeTask("classes", 2, torch.tensor([1.0, 3.0])), [[2.0, 0.0], [0.0, 1.0]], [0, 1]),
         (NodeTask("multilabel", 2), [[0.3, -2.0], [1.0, 0.0]], [[1, 0], [0, 1]]),
         (NodeTask("values", 1, value_mean=20, value_deviation=10), [[0.5], [2.0]], [10.0, 30.0]),
+        (LinkTask(), [[0.5], [2.0]], [1.0, 0.0]),
     ],
-    ids=["classes", "weighted classes", "multilabel", "values"],
+    ids=["classes", "weighted classes", "multilabel", "values", "links"],
 )
 def test_loss_counts_each_target_by_its_weight(task, logits, y):
     logits, y = torch.tensor(logits), torch.tensor(y)
@@ -133,3 +134,13 @@ def test_predictions_and_probabilities():
     assert NodeTask("multilabel", 2).predictions(logits).tolist() == [[1, 1], [1, 0]]
     assert NodeTask("multilabel", 2).probabilities(logits)[1, 0].item() == pytest.approx(1 / (1 + np.exp(-0.5)))
     assert NodeTask("values", 1).probabilities(logits) is None
+
+
+def test_links_are_scored_by_one_logit():
+    logits = torch.tensor([[0.5], [-2.0]])
+    assert LinkTask().predictions(logits).tolist() == [0.5, -2]
+    assert LinkTask().probabilities(logits)[:, 0].tolist() == pytest.approx(
+        [1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(2))]
+    )
+    expected = (np.log1p(np.exp(-0.5)) + np.log1p(np.exp(-2))) / 2
+    assert LinkTask().loss(logits, torch.tensor([1.0, 0.0])).item() == pytest.approx(expected)

@@ -159,3 +159,14 @@ def test_given_pairs_of_a_folder_are_trained_and_evaluated(folder, tmp_path):
     options = ("--set", 'link.split="given"', "--set", "training.num_epochs=1", "--set", "link.epoch_share=0.1")
     succeed("train", "links.toml", "--graph", tmp_path / "given", *options, "--out", tmp_path / "out")
     assert json.loads(succeed("evaluate", tmp_path / "out", "--json"))["num_targets"] == 3
+
+
+def test_baselines_of_links_stand_in_one_table(folder):
+    text = succeed("baselines", "g", "--links", "links.toml", "--only", "common-neighbours,katz", "--repeat", 2)
+    lines = text.splitlines()
+    assert "test auc" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == ["common-neighbours", "katz"]
+    assert lines[1].count("±") == 6
+    found = json.loads(succeed("baselines", "g", "--links", "links.toml", "--only", "encoder", "--json", "-"))
+    assert found["results"][0]["test"]["auc"] > 0.6
+    assert "for links, got 'raw'" in fault("baselines", "g", "--links", "links.toml", "--only", "raw")

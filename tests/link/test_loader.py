@@ -129,3 +129,27 @@ def test_no_held_out_link_is_in_any_scope_of_training(extractor, hide, use_valid
         assert not np.isin(np.concatenate(found), banned).any()
         if split == "test" and extractor["kind"] != "node":
             assert np.isin(np.concatenate(found), valid_keys).any() == use_valid_edges
+
+
+@pytest.mark.parametrize("use_valid_edges", [False, True])
+@pytest.mark.parametrize("split", ["given", "time"])
+def test_nor_where_links_are_given_or_split_by_time(split, use_valid_edges):
+    links = links_of(GRAPH)
+    pairs = {"valid_pos": links[:20], "test_pos": links[20:50]}
+    graph = replace(GRAPH, pairs=pairs, edge_weight=(1 + np.minimum(*_ends(GRAPH))).astype(np.float32))
+    changes = {"link__split": split, "link__use_valid_edges": use_valid_edges, "link__time": "weight"}
+    setup = make_setup(small_recipe(task__kind="link", **changes), graph)
+    held = np.concatenate([setup.links.pairs_of(name).positive for name in ("valid", "test")])
+    if split == "given":
+        assert held.tolist() == links[:50].tolist()
+    for batch in setup.training_loaders()[0].epoch(0):
+        assert not np.isin(edges_in(batch)[1], keys_of(GRAPH, held)).any()
+    test_keys = keys_of(GRAPH, setup.links.test.positive)
+    found = np.concatenate([edges_in(batch)[1] for batch in setup.split_loaders("test")[0].epoch(0)])
+    assert not np.isin(found, test_keys).any()
+    assert np.isin(found, keys_of(GRAPH, setup.links.valid.positive)).any() == use_valid_edges
+
+
+def _ends(graph):
+    """Both ends of every CSR entry."""
+    return np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr)), np.asarray(graph.indices)

@@ -83,7 +83,7 @@ def test_what_is_no_run_is_said_so(tmp_path):
 def test_the_graph_must_be_the_same(run, graph, tmp_path):
     check_graph(run, graph)
     other = replace(GRAPH, indptr=np.zeros(121, np.int64), indices=np.zeros(0, np.int32))
-    changes = {"edges": other, "features, labels or splits": replace(GRAPH, x=DenseFeatures(GRAPH.x.matrix + 1))}
+    changes = {"edges": other, "features, labels, splits or pairs": replace(GRAPH, x=DenseFeatures(GRAPH.x.matrix + 1))}
     for what, changed in changes.items():
         save_graph(changed, tmp_path / "g", overwrite=True)
         with pytest.raises(RunError, match=f"must be as the run began with it, its {what} have changed; train anew"):

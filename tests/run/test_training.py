@@ -169,7 +169,7 @@ def test_a_graph_that_has_changed_is_refused(folder):
     with pytest.raises(RunError, match="its edges have changed; train anew"):
         resume_run(folder / "a")
     save_graph(replace(GRAPH, y=(GRAPH.y + 1) % 3), "g", overwrite=True)
-    with pytest.raises(RunError, match="its features, labels or splits have changed; train anew"):
+    with pytest.raises(RunError, match="its features, labels, splits or pairs have changed; train anew"):
         resume_run(folder / "a")
 
 

@@ -13,6 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from shadow_gnn.baselines import BaselineResult
+    from shadow_gnn.link.baselines import LinkBaseline
 
 _PIPED_WIDTH = 160
 _NAMES = "raw,smoothed,sgc,sign,lp"
@@ -20,7 +21,13 @@ _NAMES = "raw,smoothed,sgc,sign,lp"
 
 def baselines_command(
     graph: Annotated[str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph.")],
-    only: Annotated[str, typer.Option(metavar="NAMES", help="Baselines to run, with commas.")] = _NAMES,
+    only: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Baselines to run, with commas.", show_default="all")
+    ] = None,
+    links: Annotated[
+        Path | None,
+        typer.Option(metavar="RECIPE", help="Baselines of link prediction; the links are split as this recipe says."),
+    ] = None,
     repeat: Annotated[
         int, typer.Option(min=1, max=1000, help="Seeds of those that draw (sign); gives mean and deviation.")
     ] = 1,
@@ -49,18 +56,26 @@ def baselines_command(
     Every choice (weight decay, hops, powers, dropout, teleport) is made on the validation targets. A graph neural
     network that is not better than these has learned nothing from the graph that propagation does not give.
 
+    With --links, of links: common-neighbours, adamic-adar, resource-allocation, ppr, katz, and encoder, a GraphSAGE on
+    the whole graph with a dot product. --repeat splits and trains with several seeds.
+
     \b
     Examples:
       shadow baselines my-graph
       shadow baselines debian --only raw,lp
       shadow baselines my-graph --only sign --repeat 5 --json baselines.json
       shadow baselines my-graph --only sign --sign-powers 3,3,3
+      shadow baselines my-graph --links links.toml --repeat 5
     """
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.baselines import make_problem, run_baselines, what_runs
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.setup import open_recipe_graph
 
+    if links is not None:
+        _run_links(graph, links, only, repeat, json_file)
+        return
+    only = only or _NAMES
     chosen = _powers(powers)
     problem = make_problem(open_recipe_graph(graph))
     names, skipped = what_runs(problem, [name.strip() for name in only.split(",")])
@@ -72,6 +87,53 @@ def baselines_command(
     with progress_bar() as progress:
         found = list(run_baselines(problem, names, repeat=repeat, powers=chosen, progress=progress))
     _show(graph, found, skipped, json_file)
+
+
+def _run_links(graph: str, path: Path, only: str | None, repeat: int, json_file: Path | None) -> None:
+    """Run the baselines of links with the seeds from the recipe's on, and show means over them."""
+    import json
+    from dataclasses import asdict, replace
+
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.files import write_file
+    from shadow_gnn.link.baselines import LINK_BASELINES, EncoderOptions, LinkBaseline, run_link_baselines
+    from shadow_gnn.link.splits import make_splits
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.setup import open_recipe_graph, split_options
+
+    recipe = read_recipe(path, [f"graph={json.dumps(graph)}"])
+    names = [name.strip() for name in only.split(",")] if only else list(LINK_BASELINES)
+    opened, found = open_recipe_graph(graph), dict[str, list[LinkBaseline]]()
+    with progress_bar() as progress:
+        for seed in range(recipe.seed, recipe.seed + repeat):
+            splits = make_splits(opened, split_options(recipe.link, seed))
+            options = replace(EncoderOptions(), seed=seed)
+            for result in run_link_baselines(splits, names, options=options, progress=progress):
+                found.setdefault(result.name, []).append(result)
+    results = [asdict(result) for several in found.values() for result in several]
+    text = json.dumps({"graph": graph, "results": results}, indent=1)
+    if json_file is not None and str(json_file) != "-":
+        write_file(json_file, text.encode() + b"\n")
+    if str(json_file) == "-":
+        typer.echo(text)
+    else:
+        _print_links(found)
+
+
+def _print_links(found: dict[str, list[LinkBaseline]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    split = "valid" if next(iter(found.values()))[0].test is None else "test"
+    table = Table(box=None, pad_edge=False)
+    table.add_column("baseline", no_wrap=True)
+    metrics = list(next(iter(found.values()))[0].valid)
+    for name in (*(f"{split} {metric}" for metric in metrics), "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, results in found.items():
+        scores = [_spread([getattr(result, split)[metric] for result in results]) for metric in metrics]
+        table.add_row(name, *scores, f"{sum(result.seconds for result in results):.1f}")
+    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH).print(table)
 
 
 def _powers(text: str | None) -> tuple[int, int, int] | None:

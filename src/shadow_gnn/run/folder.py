@@ -136,7 +136,7 @@ def check_graph(run: Run, graph: Graph) -> None:
     same_content = run.record.content is None or run.record.content == content_hash(graph)
     if graph.fingerprint == run.record.fingerprint and same_content:
         return
-    what = "edges" if graph.fingerprint != run.record.fingerprint else "features, labels or splits"
+    what = "edges" if graph.fingerprint != run.record.fingerprint else "features, labels, splits or pairs"
     raise RunError(
         f"{run.folder}: graph {graph.path or 'in memory'} must be as the run began with it, its {what} have changed; "
         "train anew"

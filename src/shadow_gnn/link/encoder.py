@@ -1,0 +1,115 @@
+"""Encoder: GraphSAGE on the whole graph with a dot product of the two ends, the usual baseline of link prediction.
+
+Not for: scopes of pairs; messages pass along all known links here, those that are learned from included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.files import Progress, silent
+from shadow_gnn.graph import Graph
+from shadow_gnn.link.loader import TrainingPairs
+from shadow_gnn.link.metrics import auc
+from shadow_gnn.link.splits import LinkSplits
+from shadow_gnn.loader import derive_seed
+from shadow_gnn.nn.ops import Adjacency, aggregate
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class EncoderOptions:
+    """How the encoder is trained."""
+
+    num_layers: int = 2
+    """Layers of message passing."""
+    hidden_dim: int = 64
+    """Width of every layer, and of the columns that are learned for each node of a graph without features."""
+    num_epochs: int = 100
+    """Passes over all training links at once, each with as many new negatives."""
+    learning_rate: float = 0.01
+    """Step size of Adam."""
+    evaluate_every: int = 5
+    """Epochs from one validation to the next; the best one by AUC counts."""
+    seed: int = 0
+    """Random seed of weights and negatives."""
+
+
+class Encoder(nn.Module):
+    """h' = relu(W h + V mean of the neighbours' h), without relu in the last layer."""
+
+    def __init__(self, in_dim: int, hidden_dim: int, num_layers: int) -> None:
+        """Make the layers."""
+        super().__init__()
+        widths = [in_dim, *[hidden_dim] * num_layers]
+        self.own = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
+        self.other = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in pairwise(widths))
+
+    def forward(self, x: Tensor, adjacency: Adjacency) -> Tensor:
+        """Embed every node. [N, hidden_dim]"""
+        degree = adjacency.indptr.diff().clamp(min=1)[:, None]
+        for number, (own, other) in enumerate(zip(self.own, self.other, strict=True)):
+            x = own(x) + other(aggregate(adjacency, x) / degree)
+            x = x if number + 1 == len(self.own) else functional.relu(x)
+        return x
+
+
+def encoder_scores(
+    splits: LinkSplits, options: EncoderOptions | None = None, *, progress: Progress = silent
+) -> dict[str, Floats]:
+    """Train on the links of training and score the pairs of valid and test, in their order: [P + M] by split."""
+    options = options or EncoderOptions()
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(derive_seed("encoder", options.seed, None))
+        x = _inputs(splits.graph, options.hidden_dim)
+        model = Encoder(x.shape[1], options.hidden_dim, options.num_layers)
+    weights = [*model.parameters(), *([x] if x.requires_grad else [])]
+    optimiser = torch.optim.Adam(weights, lr=options.learning_rate)
+    pairs = TrainingPairs(splits.graph, splits.train, seed=options.seed)
+    known, in_test = _adjacency(splits.graph), _adjacency(splits.test_graph)
+    best, found = -1.0, {}
+    for epoch in range(options.num_epochs):
+        chosen = pairs.of_epoch(epoch)
+        logits = _dot(model(x, known), chosen.pairs)
+        loss = functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(chosen.labels))
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        if (epoch + 1) % options.evaluate_every == 0 or epoch + 1 == options.num_epochs:
+            with torch.no_grad():
+                scores = _dot(model(x, known), splits.valid.pairs).numpy()
+                value = auc(*np.split(scores, [len(splits.valid.positive)]))
+                if value > best:
+                    best, found = value, {"valid": scores}
+                    if splits.test is not None:
+                        found["test"] = _dot(model(x, in_test), splits.test.pairs).numpy()
+        progress("encoder", epoch + 1, options.num_epochs)
+    return found
+
+
+def _inputs(graph: Graph, dim: int) -> Tensor:
+    """Return standardised features, or learned columns where there are none. [N, F]"""
+    rows = feature_rows(graph, np.arange(graph.num_nodes))
+    if rows is None:
+        return (torch.randn(graph.num_nodes, dim) / dim**0.5).requires_grad_()
+    x = torch.from_numpy(rows)
+    return (x - x.mean(dim=0)) / x.std(dim=0, correction=0).clamp(min=1e-6)
+
+
+def _adjacency(graph: Graph) -> Adjacency:
+    indptr, indices = (torch.from_numpy(np.array(part, dtype=np.int64)) for part in (graph.indptr, graph.indices))
+    return Adjacency(indptr, indices)
+
+
+def _dot(embedding: Tensor, pairs: NDArray[np.int64]) -> Tensor:
+    first, second = torch.from_numpy(pairs).unbind(1)
+    return (embedding[first] * embedding[second]).sum(dim=1)
