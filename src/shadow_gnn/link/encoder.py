@@ -122,9 +122,11 @@ def _inputs(graph: Graph, dim: int) -> Tensor:
     """Return standardised features, or columns to learn where there are none. [N, F]"""
     rows = feature_rows(graph, np.arange(graph.num_nodes))
     if rows is None:
-        return (torch.randn(graph.num_nodes, dim) / dim**0.5).requires_grad_()
+        learned: Tensor = torch.randn(graph.num_nodes, dim) / dim**0.5
+        return learned.requires_grad_()
     x = torch.from_numpy(rows)
-    return (x - x.mean(dim=0)) / x.std(dim=0, correction=0).clamp(min=1e-6)
+    scaled: Tensor = (x - x.mean(dim=0)) / x.std(dim=0, correction=0).clamp(min=1e-6)
+    return scaled
 
 
 def _adjacency(graph: Graph) -> Adjacency:
