@@ -135,15 +135,27 @@ def recipe_of(job: Job) -> Recipe:
     return read_recipe(file, [*changes, *always])
 
 
-def run(job: Job, data: Path) -> dict[str, Any]:
-    """Do one run, unless that very run is kept already; return its metrics of both splits and CPU seconds."""
+def plan_of(job: Job) -> dict[str, Any]:
+    """Return everything that decides what a run gives, as it is kept beside the result."""
+    size = SIZES[job.data]
+    plan = {"recipe": recipe_of(job).model_dump(mode="json"), "encoder": asdict(size.encoder), "drawn": size.drawn}
+    made: dict[str, Any] = json.loads(json.dumps(plan))
+    return made
+
+
+def kept(job: Job) -> dict[str, Any] | None:
+    """Return the result of that very run; None if it is not done, or was done with other settings."""
+    if not job.path.exists():
+        return None
+    found: dict[str, Any] = json.loads(job.path.read_text())
+    return found if found["plan"] == plan_of(job) else None
+
+
+def run(job: Job, data: Path) -> None:
+    """Do one run, unless it is kept already; keep its metrics of both splits and CPU seconds."""
+    if kept(job) is not None:
+        return
     recipe, size = recipe_of(job), SIZES[job.data]
-    plan = {"recipe": recipe.model_dump(mode="json"), "encoder": asdict(size.encoder), "drawn": size.drawn}
-    plan = json.loads(json.dumps(plan))
-    if job.path.exists():
-        before: dict[str, Any] = json.loads(job.path.read_text())
-        if before["plan"] == plan:
-            return before
     graph, begin = study_graph(job.data, data), time.process_time()
     if job.method in SHADOW:
         valid, test = train(recipe, graph)
@@ -152,12 +164,11 @@ def run(job: Job, data: Path) -> dict[str, Any]:
         (found,) = run_link_baselines([link_problem(recipe, graph)], [job.method], options=options)
         assert found.test is not None
         valid, test = found.valid, found.test
-    result = {"plan": plan, "valid": valid, "test": test, "cpu_seconds": time.process_time() - begin}
+    result = {"plan": plan_of(job), "valid": valid, "test": test, "cpu_seconds": time.process_time() - begin}
     job.path.parent.mkdir(parents=True, exist_ok=True)
     write_file(job.path, json.dumps(result).encode())
     print(f"{job.data} {job.method} seed {job.seed}: valid {valid[size.monitor]:.4f} test {test[size.monitor]:.4f} "
           f"{result['cpu_seconds']:.1f} s", flush=True)  # fmt: skip
-    return result
 
 
 def train(recipe: Recipe, graph: Graph) -> tuple[dict[str, float], dict[str, float]]:
@@ -186,14 +197,6 @@ def study_graph(name: str, folder: Path) -> Graph:
     return replace(graph, pairs={**graph.pairs, **drawn}, path=None)
 
 
-def kept(job: Job) -> dict[str, Any] | None:
-    """Return a run's result, None if it is not done."""
-    if not job.path.exists():
-        return None
-    found: dict[str, Any] = json.loads(job.path.read_text())
-    return found
-
-
 def table(name: str) -> Report:
     """Return the metrics of one graph's runs that are done."""
     columns = ("on the test links", *LINK_METRICS, "CPU s of a run", "seeds")
@@ -206,7 +209,8 @@ def table(name: str) -> Report:
             report.notes.append(f"Not run yet: {TITLES[method]}.")
             continue
         values = {metric: np.array([run["test"][metric] for run in runs]) for metric in LINK_METRICS}
-        means[method] = {metric: float(found.mean()) for metric, found in values.items()}
+        if len(runs) == len(wanted):
+            means[method] = {metric: float(found.mean()) for metric, found in values.items()}
         seconds = np.mean([run["cpu_seconds"] for run in runs])
         cells = [_spread(found) for found in values.values()]
         report.rows.append([TITLES[method], *cells, f"{seconds:.1f}", str(len(runs))])
