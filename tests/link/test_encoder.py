@@ -112,3 +112,10 @@ def test_a_heuristic_is_computed_once_for_the_same_pairs(monkeypatch):
     assert [result.seed for result in found] == [0, 1, 2]
     assert len(calls) == 2
     assert found[0].valid == found[1].valid
+
+
+def test_an_encoder_that_does_not_fit_is_refused_and_heuristics_are_not(monkeypatch):
+    monkeypatch.setattr(baselines, "available_memory", lambda: 10)
+    with pytest.raises(ValueError, match=r"memory: encoder needs about .* got 10 B; try --only with the names of heur"):
+        next(run_link_baselines([problem()], ["encoder"]))
+    assert next(run_link_baselines([problem()], ["katz"])).name == "katz"

@@ -18,6 +18,7 @@ from shadow_gnn.link.heuristics import Heuristic, heuristic_scores
 from shadow_gnn.link.loader import TrainingPairs
 from shadow_gnn.link.metrics import link_metrics
 from shadow_gnn.link.splits import LinkSplits
+from shadow_gnn.memory import GraphCounts, Network, Prediction, available_memory, check_fits, predict_full
 
 LINK_BASELINES: tuple[str, ...] = (*get_args(Heuristic), "encoder")
 """Their names, in the order in which they are run."""
@@ -79,6 +80,8 @@ def run_link_baselines(
 def _run(name: str, problem: LinkProblem, options: EncoderOptions, progress: Progress) -> LinkBaseline:
     begin, splits = time.perf_counter(), problem.splits
     if name == "encoder":
+        needed = _encoder_memory(splits, options)
+        check_fits(needed, available_memory(), advice=("--only with the names of heuristics", "shadow train"))
         scores: dict[str, Any] = dict(encoder_scores(splits, problem.pairs, options, progress=progress))
     else:
         scores = _heuristic(name, splits, progress)
@@ -88,6 +91,14 @@ def _run(name: str, problem: LinkProblem, options: EncoderOptions, progress: Pro
     }
     seconds = time.perf_counter() - begin
     return LinkBaseline(name, metrics["valid"], metrics.get("test"), seconds, problem.pairs.seed)
+
+
+def _encoder_memory(splits: LinkSplits, options: EncoderOptions) -> Prediction:
+    """Predict the encoder as full-batch training, whose output is an embedding; learned inputs are as wide as it is."""
+    graph, width = splits.graph, options.hidden_dim
+    in_dim = width if graph.x is None else graph.x.shape[1]
+    counts = GraphCounts(graph.num_nodes, graph.num_edges, in_dim, width, mapped=False)
+    return replace(predict_full(counts, Network("sage", options.num_layers, width)), name="encoder")
 
 
 def _heuristic(name: str, splits: LinkSplits, progress: Progress) -> dict[str, Any]:
