@@ -202,11 +202,12 @@ def table(name: str) -> Report:
     columns = ("on the test links", *LINK_METRICS, "CPU s of a run", "seeds")
     report, size = Report(name, columns), SIZES[name]
     means: dict[str, dict[str, float]] = {}
+    missing: list[str] = []
     for method in size.methods:
         wanted = [job for job in jobs([name]) if job.method == method]
         runs = [result for job in wanted if (result := kept(job)) is not None]
         if not runs:
-            report.notes.append(f"Not run yet: {TITLES[method]}.")
+            missing.append(TITLES[method])
             continue
         values = {metric: np.array([run["test"][metric] for run in runs]) for metric in LINK_METRICS}
         if len(runs) == len(wanted):
@@ -214,6 +215,8 @@ def table(name: str) -> Report:
         seconds = np.mean([run["cpu_seconds"] for run in runs])
         cells = [_spread(found) for found in values.values()]
         report.rows.append([TITLES[method], *cells, f"{seconds:.1f}", str(len(runs))])
+    if missing:
+        report.notes.append(f"Not run yet: {'; '.join(missing)}.")
     if name == "lp-yeast":
         report.bars += bars(means)
     return report
