@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": set(),
     "bf16": set(),
     "task": {"extract", "graph"},
-    "link": {"batch", "extract", "files", "graph", "loader", "nn"},
+    "link": {"batch", "extract", "files", "graph", "loader", "memory", "nn"},
     "views": {"extract", "graph"},
     "aligned": {"batch", "loader"},
     "normal": {

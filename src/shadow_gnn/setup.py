@@ -19,7 +19,9 @@ from shadow_gnn.extract import CachedExtractor, Extractor
 from shadow_gnn.extract.base import Hide
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.columns import Inputs, make_inputs
+from shadow_gnn.link.baselines import LinkProblem
 from shadow_gnn.link.loader import PairLoader, TrainingPairs
+from shadow_gnn.link.metrics import LINK_METRICS, LinkMetric
 from shadow_gnn.link.splits import LinkSplits, SplitOptions, make_splits
 from shadow_gnn.loader import BatchSource, Loader
 from shadow_gnn.methods import normal_loader
@@ -251,6 +253,21 @@ def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
         options.epoch_share,
         recipe.seed,
     )
+
+
+def link_problem(recipe: Recipe, graph: Graph) -> LinkProblem:
+    """Return what baselines of links are given: the splits and training pairs that a run with this recipe has."""
+    if recipe.task.kind != "link":
+        raise ValueError(
+            f"baselines: links must be those of a recipe with task.kind = 'link', got {recipe.task.kind!r}"
+        )
+    splits = make_splits(graph, split_options(recipe.link, recipe.seed))
+    return LinkProblem(splits, training_pairs(recipe, splits))
+
+
+def link_monitor(recipe: Recipe) -> LinkMetric:
+    """Return the metric of links by which a recipe chooses the best epoch."""
+    return next((name for name in LINK_METRICS if name == recipe.training.monitor), LINK_METRICS[0])
 
 
 def split_options(link: LinkRecipe, seed: int) -> SplitOptions:

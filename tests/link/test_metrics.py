@@ -1,6 +1,7 @@
 """Metrics of links, against scikit-learn's definitions, OGB's evaluator and plain loops."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -96,3 +97,13 @@ def test_all_metrics_have_names_and_are_nan_without_pairs():
     assert list(link_metrics(*SCORES[0], ("mrr",))) == ["mrr"]
     for empty in ((np.zeros(0), np.ones(3)), (np.ones(3), np.zeros(0))):
         assert all(math.isnan(value) for value in link_metrics(*empty).values())
+
+
+@pytest.mark.parametrize("measure", [auc, average_precision, mean_reciprocal_rank, link_metrics, partial(hits_at, 1)])
+def test_scores_that_are_no_numbers_are_one_clear_line(measure):
+    bad = np.array([0.5, np.nan, np.nan])
+    with pytest.raises(ValueError, match=r"^link: scores must be numbers, got nan for 2 of 3 positive pairs$"):
+        measure(bad, np.ones(2))
+    with pytest.raises(ValueError, match=r"^link: scores must be numbers, got nan for 2 of 3 negative pairs$"):
+        measure(np.ones(2), bad)
+    assert measure(np.array([np.inf]), np.array([-np.inf, 0.0]))  # Infinite ones can be ranked.

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shadow_gnn.link.negatives import degree_negatives, uniform_negatives
-from shadow_gnn.link.pairs import keys_of
+from shadow_gnn.graph import Graph
+from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.link.loader import TrainingPairs
+from shadow_gnn.link.negatives import count_free, degree_negatives, uniform_negatives
+from shadow_gnn.link.pairs import count_links, keys_of, links_of
 from tests.extract.graphs import graphs
 from tests.extract.reference import graph_of, walks
 
@@ -84,3 +87,43 @@ def test_more_than_there_are_is_one_clear_line():
     assert uniform_negatives(graph_of(1, []), 0, 0).shape == (0, 2)
     with pytest.raises(ValueError, match="negatives must be uniform for a graph without links"):
         degree_negatives(graph_of(3, []), 1, 0)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_self_edges_are_neither_links_nor_pairs(directed):
+    # 0 and 1 are linked, all three have edges to themselves: (0, 2) and (1, 2) are free, with directions both ways.
+    graph = Graph(np.array([0, 2, 4, 5]), np.array([0, 1, 0, 1, 2], np.int32), directed=directed)
+    free = [[0, 2], [1, 2], [2, 0], [2, 1]] if directed else [[0, 2], [1, 2]]
+    assert links_of(graph).tolist() == ([[1, 0], [0, 1]] if directed else [[0, 1]])
+    assert count_links(graph) == len(links_of(graph))
+    assert count_free(graph) == count_free(graph, by_degree=True) == len(free)
+    for draw in (uniform_negatives, degree_negatives):
+        assert sorted(draw(graph, len(free), 3).tolist()) == free
+        with pytest.raises(ValueError, match=f"negatives must be at most {len(free)} in this graph"):
+            draw(graph, len(free) + 1, 3)
+    assert len(TrainingPairs(graph, links_of(graph), num_negatives=2).of_epoch(0).negative) == 2 * len(links_of(graph))
+    with pytest.raises(ValueError, match=f"negatives of an epoch must be at most {len(free)}"):
+        TrainingPairs(graph, links_of(graph), num_negatives=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(edges=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=30), directed=st.booleans())
+def test_free_pairs_are_counted_as_a_loop_does(edges, directed):
+    both = set(edges) if directed else {*edges, *((b, a) for a, b in edges)}
+    rows = [sorted(a for a, b in both if b == node) for node in range(8)]
+    graph = Graph(
+        np.cumsum([0, *map(len, rows)]), np.array([a for row in rows for a in row], np.int32), directed=directed
+    )
+    pairs = {(a, b) for a in range(8) for b in range(8) if a != b and (directed or a < b)} - both
+    ends = {node for edge in edges for node in edge}
+    assert count_free(graph) == len(pairs)
+    assert count_free(graph, by_degree=True) == sum({a, b} <= ends for a, b in pairs)
+    assert {tuple(pair) for pair in uniform_negatives(graph, len(pairs), 0).tolist()} == pairs
+
+
+def test_by_degree_a_star_with_directions_has_pairs_that_no_link_is_like():
+    # 0 sends to 1 to 7: pairs of a sender and a receiver are all linked.
+    graph = from_edges([0] * 7, range(1, 8), 12, undirected=False)
+    drawn = degree_negatives(graph, 3, 0)
+    assert drawn.max() < 8
+    assert not {tuple(pair) for pair in drawn.tolist()} & {(0, node) for node in range(1, 8)}

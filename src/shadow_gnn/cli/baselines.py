@@ -28,9 +28,7 @@ def baselines_command(
         Path | None,
         typer.Option(metavar="RECIPE", help="Baselines of link prediction; the links are split as this recipe says."),
     ] = None,
-    repeat: Annotated[
-        int, typer.Option(min=1, max=1000, help="Seeds of those that draw (sign); gives mean and deviation.")
-    ] = 1,
+    repeat: Annotated[int, typer.Option(min=1, max=1000, help="Seeds of what is drawn; gives mean and deviation.")] = 1,
     powers: Annotated[
         str | None,
         typer.Option(
@@ -57,7 +55,8 @@ def baselines_command(
     network that is not better than these has learned nothing from the graph that propagation does not give.
 
     With --links, of links: common-neighbours, adamic-adar, resource-allocation, ppr, katz, and encoder, a GraphSAGE on
-    the whole graph with a dot product. --repeat splits and trains with several seeds.
+    the whole graph with a dot product. Splits, negatives and metrics are those of `shadow train` with the recipe and
+    the seed; --repeat splits and trains with several seeds.
 
     \b
     Examples:
@@ -73,6 +72,8 @@ def baselines_command(
     from shadow_gnn.setup import open_recipe_graph
 
     if links is not None:
+        if powers is not None:
+            raise ValueError("baselines: --sign-powers must be left out with --links, which has no sign")
         _run_links(graph, links, only, repeat, json_file)
         return
     only = only or _NAMES
@@ -92,25 +93,29 @@ def baselines_command(
 def _run_links(graph: str, path: Path, only: str | None, repeat: int, json_file: Path | None) -> None:
     """Run the baselines of links with the seeds from the recipe's on, and show means over them."""
     import json
-    from dataclasses import asdict, replace
+    from dataclasses import asdict
 
+    from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.files import write_file
-    from shadow_gnn.link.baselines import LINK_BASELINES, LinkBaseline, run_link_baselines
+    from shadow_gnn.link.baselines import LINK_BASELINES, run_link_baselines
     from shadow_gnn.link.encoder import EncoderOptions
-    from shadow_gnn.link.splits import make_splits
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.setup import open_recipe_graph, split_options
+    from shadow_gnn.recipe.keys import toml_value
+    from shadow_gnn.reproduce.recipes import find_recipe
+    from shadow_gnn.setup import link_monitor, link_problem, open_recipe_graph
 
-    recipe = read_recipe(path, [f"graph={json.dumps(graph)}"])
+    recipe = read_recipe(find_recipe(path), [f"graph={toml_value(graph)}"])
+    opened = open_recipe_graph(graph)
     names = [name.strip() for name in only.split(",")] if only else list(LINK_BASELINES)
-    opened, found = open_recipe_graph(graph), dict[str, list[LinkBaseline]]()
+    seeds = range(recipe.seed, recipe.seed + repeat)
+    problems = (link_problem(recipe.model_copy(update={"seed": seed}), opened) for seed in seeds)
+    options = EncoderOptions(monitor=link_monitor(recipe))
+    found: dict[str, list[LinkBaseline]] = {}
+    keep_freed_memory()
     with progress_bar() as progress:
-        for seed in range(recipe.seed, recipe.seed + repeat):
-            splits = make_splits(opened, split_options(recipe.link, seed))
-            options = replace(EncoderOptions(), seed=seed)
-            for result in run_link_baselines(splits, names, options=options, progress=progress):
-                found.setdefault(result.name, []).append(result)
+        for result in run_link_baselines(problems, names, options=options, progress=progress):
+            found.setdefault(result.name, []).append(result)
     results = [asdict(result) for several in found.values() for result in several]
     text = json.dumps({"graph": graph, "results": results}, indent=1)
     if json_file is not None and str(json_file) != "-":

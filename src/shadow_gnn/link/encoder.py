@@ -5,6 +5,7 @@ Not for: scopes of pairs; messages pass along all known links here, those that a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,9 +19,10 @@ from shadow_gnn.extract.rows import feature_rows
 from shadow_gnn.files import Progress, silent
 from shadow_gnn.graph import Graph
 from shadow_gnn.link.loader import TrainingPairs
-from shadow_gnn.link.metrics import auc
-from shadow_gnn.link.splits import LinkSplits
-from shadow_gnn.loader import derive_seed
+from shadow_gnn.link.metrics import LinkMetric, link_metrics
+from shadow_gnn.link.pairs import Ints
+from shadow_gnn.link.splits import LinkSplits, PairSet
+from shadow_gnn.loader import derive_seed, permutation
 from shadow_gnn.nn.ops import Adjacency, aggregate
 
 Floats = NDArray[np.float32]
@@ -35,13 +37,15 @@ class EncoderOptions:
     hidden_dim: int = 64
     """Width of every layer, and of the columns that are learned for each node of a graph without features."""
     num_epochs: int = 100
-    """Passes over all training links at once, each with as many new negatives."""
+    """Passes over the training pairs."""
+    batch_size: int = 1 << 16
+    """Most pairs of a step; each step computes the whole graph."""
     learning_rate: float = 0.01
     """Step size of Adam."""
     evaluate_every: int = 5
-    """Epochs from one validation to the next; the best one by AUC counts."""
-    seed: int = 0
-    """Random seed of weights and negatives."""
+    """Epochs from one validation to the next."""
+    monitor: LinkMetric = "auc"
+    """Metric of the validation by which the best epoch is chosen; AUC decides where it is equal."""
 
 
 class Encoder(nn.Module):
@@ -64,40 +68,58 @@ class Encoder(nn.Module):
 
 
 def encoder_scores(
-    splits: LinkSplits, options: EncoderOptions | None = None, *, progress: Progress = silent
+    splits: LinkSplits, pairs: TrainingPairs, options: EncoderOptions | None = None, *, progress: Progress = silent
 ) -> dict[str, Floats]:
-    """Train on the links of training and score the pairs of valid and test, in their order: [P + M] by split."""
+    """Train on the pairs of training and score those of valid and test, in their order: [P + M] by split."""
     options = options or EncoderOptions()
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(derive_seed("encoder", options.seed, None))
+        torch.default_generator.manual_seed(derive_seed("encoder", pairs.seed, None))
         x = _inputs(splits.graph, options.hidden_dim)
         model = Encoder(x.shape[1], options.hidden_dim, options.num_layers)
     weights = [*model.parameters(), *([x] if x.requires_grad else [])]
     optimiser = torch.optim.Adam(weights, lr=options.learning_rate)
-    pairs = TrainingPairs(splits.graph, splits.train, seed=options.seed)
     known, in_test = _adjacency(splits.graph), _adjacency(splits.test_graph)
-    best, found = -1.0, {}
+    best: tuple[float, float] | None = None
+    found: dict[str, Floats] = {}
     for epoch in range(options.num_epochs):
-        chosen = pairs.of_epoch(epoch)
-        logits = _dot(model(x, known), chosen.pairs)
-        loss = functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(chosen.labels))
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        for chosen, labels in _batches(pairs, epoch, options.batch_size):
+            logits = _dot(model(x, known), chosen)
+            loss = functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(labels))
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
         if (epoch + 1) % options.evaluate_every == 0 or epoch + 1 == options.num_epochs:
-            with torch.no_grad():
-                scores = _dot(model(x, known), splits.valid.pairs).numpy()
-                value = auc(*np.split(scores, [len(splits.valid.positive)]))
-                if value > best:
-                    best, found = value, {"valid": scores}
-                    if splits.test is not None:
-                        found["test"] = _dot(model(x, in_test), splits.test.pairs).numpy()
+            scores = _scored(model, x, known, splits.valid)
+            value = _value(scores, splits.valid, options.monitor)
+            if best is None or value > best:
+                best, found = value, {"valid": scores}
+                if splits.test is not None:
+                    found["test"] = _scored(model, x, in_test, splits.test)
         progress("encoder", epoch + 1, options.num_epochs)
     return found
 
 
+def _batches(pairs: TrainingPairs, epoch: int, size: int) -> Iterator[tuple[Ints, Floats]]:
+    """Give the pairs of an epoch and their labels, shuffled, in batches of about the same number."""
+    chosen = pairs.of_epoch(epoch)
+    order = permutation(len(chosen), derive_seed("encoder", pairs.seed, epoch))
+    for rows in np.array_split(order, -(-len(order) // size)):
+        yield chosen.pairs[rows], chosen.labels[rows]
+
+
+@torch.no_grad()
+def _scored(model: Encoder, x: Tensor, adjacency: Adjacency, pairs: PairSet) -> Floats:
+    scores: Floats = _dot(model(x, adjacency), pairs.pairs).numpy()
+    return scores
+
+
+def _value(scores: Floats, pairs: PairSet, monitor: LinkMetric) -> tuple[float, float]:
+    found = link_metrics(scores[: len(pairs.positive)], scores[len(pairs.positive) :], (monitor, "auc"))
+    return found[monitor], found["auc"]
+
+
 def _inputs(graph: Graph, dim: int) -> Tensor:
-    """Return standardised features, or learned columns where there are none. [N, F]"""
+    """Return standardised features, or columns to learn where there are none. [N, F]"""
     rows = feature_rows(graph, np.arange(graph.num_nodes))
     if rows is None:
         learned: Tensor = torch.randn(graph.num_nodes, dim) / dim**0.5
@@ -112,6 +134,6 @@ def _adjacency(graph: Graph) -> Adjacency:
     return Adjacency(indptr, indices)
 
 
-def _dot(embedding: Tensor, pairs: NDArray[np.int64]) -> Tensor:
+def _dot(embedding: Tensor, pairs: Ints) -> Tensor:
     first, second = torch.from_numpy(pairs).unbind(1)
     return (embedding[first] * embedding[second]).sum(dim=1)

@@ -21,10 +21,10 @@ from torch import Tensor
 from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
 from shadow_gnn.files import Progress, silent
 from shadow_gnn.graph import Graph
+from shadow_gnn.link.pairs import Ints, check_pairs
 from shadow_gnn.nn.ops import Adjacency, aggregate
 
 Heuristic = Literal["common-neighbours", "adamic-adar", "resource-allocation", "ppr", "katz"]
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-4
@@ -56,7 +56,7 @@ def heuristic_scores(
         "ppr": lambda graph, pairs, progress: ppr_score(graph, pairs, progress=progress),
         "katz": lambda graph, pairs, progress: katz_score(graph, pairs, progress=progress),
     }
-    checked = _checked(graph, pairs)
+    checked = check_pairs("heuristics", graph, pairs)
     return {name: scorers[name](graph, checked, progress) for name in names}
 
 
@@ -94,7 +94,7 @@ def ppr_score(
     """
     if not 0 < teleport < 1:
         raise ValueError(f"ppr_score: teleport must be above 0 and below 1, got {teleport}")
-    edges, checked = _adjacency(graph), _checked(graph, pairs)
+    edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     degree = np.maximum(_degrees(edges), 1)
     length = _length("ppr_score", 1 - teleport, tolerance)
     seen, source = _series(edges, (1 - teleport) / degree, checked, length, ("PPR", progress))
@@ -117,7 +117,7 @@ def katz_score(
     where a term's norm, which falls by attenuation times that eigenvalue, is at most `tolerance`: 4 links by default,
     and pairs that are further apart have the score 0, which ranks better than counting on.
     """
-    edges, checked = _adjacency(graph), _checked(graph, pairs)
+    edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     largest = _largest_eigenvalue(edges)
     if largest == 0:  # No links: no walks.
         return np.zeros(len(checked))
@@ -133,7 +133,7 @@ def katz_score(
 
 def _shared(graph: Graph, pairs: ArrayLike, weight: Floats, title: str, progress: Progress) -> Floats:
     """Add up the weights of common neighbours, as many pairs at a time as their lists allow. [P]"""
-    edges, checked = _adjacency(graph), _checked(graph, pairs)
+    edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     weighted = csr_array((weight[edges.indices], edges.indices, edges.indptr), shape=edges.shape)
     scores = np.zeros(len(checked))
     lengths = _degrees(edges)[checked].sum(axis=1)
@@ -222,19 +222,3 @@ def _largest_eigenvalue(edges: Any) -> float:
         return float(np.linalg.eigvalsh(edges.toarray())[-1])
     start = np.ones(edges.shape[0])  # Given, so that every run finds the same digits.
     return float(eigsh(edges, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
-
-
-def _checked(graph: Graph, pairs: ArrayLike) -> Ints:
-    """Return pairs as int64 [P, 2]; anything else, and a pair of a node with itself, is one clear line."""
-    array = np.asarray(pairs)
-    if array.size == 0:
-        return np.zeros((0, 2), np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(f"heuristics: pairs must be integers [P, 2], got {array.dtype} {list(array.shape)}")
-    if array.min() < 0 or array.max() >= graph.num_nodes:
-        worst = array.min() if array.min() < 0 else array.max()
-        raise ValueError(f"heuristics: pairs must be of node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}")
-    same = np.flatnonzero(array[:, 0] == array[:, 1])
-    if len(same):
-        raise ValueError(f"heuristics: pairs must be of two different nodes, got {int(array[same[0], 0])} with itself")
-    return array.astype(np.int64)

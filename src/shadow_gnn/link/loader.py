@@ -13,7 +13,7 @@ import numpy as np
 from shadow_gnn.batch import Batch, EdgeArray, Order
 from shadow_gnn.extract.base import Extractor
 from shadow_gnn.graph import Graph
-from shadow_gnn.link.negatives import degree_negatives, uniform_negatives
+from shadow_gnn.link.negatives import count_free, degree_negatives, uniform_negatives
 from shadow_gnn.link.pairs import Ints
 from shadow_gnn.link.splits import NegativeKind, PairSet
 from shadow_gnn.loader import Loader, derive_seed, permutation
@@ -41,9 +41,10 @@ class TrainingPairs:
     def __post_init__(self) -> None:
         if len(self.positive) == 0:
             raise ValueError("link: positive must have links to learn from, got none")
-        nodes, each = self.graph.num_nodes, 1 if self.graph.directed else 2
-        free = (nodes * (nodes - 1) - self.graph.num_edges) // each
-        if self.given_negative is None and self.num_negative > free:
+        if self.given_negative is not None:
+            return
+        free = count_free(self.graph, by_degree=self.negatives == "degree")
+        if self.num_negative > free:
             raise ValueError(
                 f"link: negatives of an epoch must be at most {free:,}, as many pairs are no links, got "
                 f"{self.num_negative:,}; lower num_negatives or epoch_share"

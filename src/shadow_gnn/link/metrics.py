@@ -19,11 +19,19 @@ LINK_METRICS: tuple[LinkMetric, ...] = ("hits50", "hits20", "hits100", "mrr", "a
 Scores = NDArray[Any]
 
 
+def _check(positive: Scores, negative: Scores) -> None:
+    """Refuse scores that are no numbers: a rank among them means nothing."""
+    for kind, scores in (("positive", positive), ("negative", negative)):
+        if bad := int(np.isnan(scores).sum()):
+            raise ValueError(f"link: scores must be numbers, got nan for {bad:,} of {scores.size:,} {kind} pairs")
+
+
 def hits_at(k: int, positive: Scores, negative: Scores) -> float:
     """Return the share of positives scored above the k-th best negative; 1 with fewer negatives than k (OGB's Hits@k).
 
     positive [P], negative [M].
     """
+    _check(positive, negative)
     if len(negative) < k:
         return 1.0
     bar = np.partition(negative, len(negative) - k)[len(negative) - k]
@@ -35,6 +43,7 @@ def mean_reciprocal_rank(positive: Scores, negative: Scores) -> float:
 
     positive [P]; negative [M] that all share, or [P, M] with a row for each.
     """
+    _check(positive, negative)
     if negative.ndim == 2:
         above = (negative > positive[:, None]).sum(axis=1)
         equal = (negative == positive[:, None]).sum(axis=1)
@@ -47,6 +56,7 @@ def mean_reciprocal_rank(positive: Scores, negative: Scores) -> float:
 
 def auc(positive: Scores, negative: Scores) -> float:
     """Return the share of (positive, negative) that are in the right order; equal scores count half."""
+    _check(positive, negative)
     ranked = np.sort(negative)
     below = np.searchsorted(ranked, positive, side="left") + np.searchsorted(ranked, positive, side="right")
     return float(below.sum(dtype=np.float64) / (2 * len(positive) * len(negative)))
@@ -54,6 +64,7 @@ def auc(positive: Scores, negative: Scores) -> float:
 
 def average_precision(positive: Scores, negative: Scores) -> float:
     """Return the sum over distinct scores, from the best, of precision times the gain in recall."""
+    _check(positive, negative)
     bars = np.unique(positive)[::-1]
     hits = len(positive) - np.searchsorted(np.sort(positive), bars, side="left")
     false = len(negative) - np.searchsorted(np.sort(negative), bars, side="left")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.graph import Graph
-from shadow_gnn.link.pairs import Ints, are_linked, keys_of, links_of, ordered
+from shadow_gnn.link.pairs import Ints, are_linked, count_links, keys_of, links_of, ordered
 from shadow_gnn.loader import permutation
 
 _MOST_LISTED = 1 << 25
@@ -32,20 +32,30 @@ def uniform_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = 
 def degree_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = None) -> Ints:
     """Draw pairs that are no links whose ends are drawn as the ends of links are: in proportion to degree. [count, 2]
 
-    Otherwise as uniform_negatives; nodes without links are never drawn.
+    Otherwise as uniform_negatives; nodes without edges are never drawn. With directions, degree counts both.
     """
 
-    def draw(number: Draws, size: int) -> Ints:
-        # The receiver of a random edge and the sender of another one.
+    def ends(number: Draws, size: int, *, sends: bool) -> Ints:
+        """Draw an end of random edges: the sender or the receiver, with directions either one."""
         edge = number.below(max(graph.num_edges, 1), size)
         receiver = np.searchsorted(graph.indptr, edge, side="right") - 1
-        sender = np.asarray(graph.indices[number.below(max(graph.num_edges, 1), size)], dtype=np.int64)
-        return np.stack((sender, receiver), axis=1)
+        sender = np.asarray(graph.indices[edge], dtype=np.int64)
+        # Of edges with directions, senders and receivers alone may leave no pair that is not linked.
+        first = number.below(2, size) == 0 if graph.directed else sends
+        return np.where(first, sender, receiver)
+
+    def draw(number: Draws, size: int) -> Ints:
+        receiver = ends(number, size, sends=False)
+        return np.stack((ends(number, size, sends=True), receiver), axis=1)
 
     if count and graph.num_edges == 0:
         raise ValueError("link: negatives must be uniform for a graph without links, got degree")
-    linked = np.unique(np.concatenate((np.flatnonzero(np.diff(graph.indptr)), np.unique(graph.indices))))
-    return _distinct(graph, count, seed, avoid, draw, among=linked.astype(np.int64))
+    return _distinct(graph, count, seed, avoid, draw, among=_with_edges(graph))
+
+
+def count_free(graph: Graph, *, by_degree: bool = False) -> int:
+    """Count the pairs that uniform_negatives, or degree_negatives, can draw from."""
+    return _num_free(graph, np.zeros((0, 2), np.int64), _with_edges(graph) if by_degree else None)
 
 
 class Draws:
@@ -99,13 +109,17 @@ def _allowed(graph: Graph, pairs: Ints, avoided: Ints) -> Ints:
     return pairs[~hit]
 
 
+def _with_edges(graph: Graph) -> Ints:
+    """Return the nodes that have an edge in either direction, which a self-edge is too."""
+    return np.union1d(np.flatnonzero(np.diff(graph.indptr)), graph.indices).astype(np.int64)
+
+
 def _num_free(graph: Graph, taken: Ints, among: Ints | None) -> int:
     """Count the pairs of different nodes that are neither links nor taken."""
     nodes = graph.num_nodes if among is None else len(among)
     pairs = nodes * (nodes - 1) // (1 if graph.directed else 2)
-    num_links = graph.num_edges if graph.directed else graph.num_edges // 2
     inside = taken if among is None else taken[np.isin(taken, among).all(axis=1)]
-    return pairs - num_links - len(np.unique(keys_of(graph, inside[~are_linked(graph, inside)])))
+    return pairs - count_links(graph) - len(np.unique(keys_of(graph, inside[~are_linked(graph, inside)])))
 
 
 def _free_pairs(graph: Graph, taken: Ints, among: Ints | None) -> Ints:

@@ -46,10 +46,20 @@ def ordered(graph: Graph, pairs: Ints) -> Ints:
 
 
 def links_of(graph: Graph) -> Ints:
-    """Return every link once: (sender, receiver), of an undirected graph the smaller id first. [L, 2]"""
+    """Return every link once: (sender, receiver), of an undirected graph the smaller id first. [L, 2]
+
+    An edge from a node to itself is no link: there is no pair to predict.
+    """
     receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(graph.indptr))
     pairs = np.stack((np.asarray(graph.indices, dtype=np.int64), receiver), axis=1)
-    return pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+    return pairs[pairs[:, 0] != pairs[:, 1] if graph.directed else pairs[:, 0] < pairs[:, 1]]
+
+
+def count_links(graph: Graph) -> int:
+    """Count what links_of returns, without making it."""
+    nodes = np.arange(graph.num_nodes, dtype=np.int64)
+    num_edges = graph.num_edges - int((positions_of(graph, nodes, nodes) >= 0).sum())
+    return num_edges if graph.directed else num_edges // 2
 
 
 def positions_of(graph: Graph, sender: Ints, receiver: Ints) -> Ints:

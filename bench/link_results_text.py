@@ -1,0 +1,27 @@
+"""The words of docs/link-results.md.
+
+Not for: numbers; links.py makes the tables.
+"""
+
+HEAD = """# Link prediction: results
+
+Which links are missing? Heuristics, a GraphSAGE on the whole graph with a dot product, and shaDow, on the same splits,
+negatives and metrics. Mean and sample deviation of {seeds} seeds; each seed splits anew, draws its own negatives and
+starts from its own weights. None of these graphs has features.
+
+```text
+SHADOW_DATA=folder-of-npz-files python bench/links.py
+SHADOW_DATA=folder-of-npz-files python bench/links.py --only lp-yeast --part 1/2
+python bench/links.py --page
+```
+
+- lp-yeast and lp-ca-astroph: 10 % of the links are held out for the test and 5 % (lp-ca-astroph: 1 %) for validation,
+  with as many pairs that are no links, drawn uniformly. Messages pass along the links of training alone.
+- ogbl-ddi: the given pairs. Of each of its four lists 5,000 are drawn, the same for everyone: its Hits@20 are
+  among 5,000 negatives and not comparable with those of OGB's leaderboard, which has about 95,000. What is cheap is
+  also shown on all pairs. Given pairs are the same for all seeds, and heuristics draw nothing: they have one run.
+- The best epoch is that with the best AUC (ogbl-ddi: Hits@20) on validation; nothing was chosen by the test links.
+- shaDow is made small to fit one core: the table at the end has what is changed. `epoch_share` is the share of the
+  training links that an epoch goes through.
+- One thread; CPU seconds are of everything: splits, training, validation and test.
+"""

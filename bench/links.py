@@ -1,0 +1,281 @@
+"""Links: heuristics, an encoder with a dot product and shaDow on three graphs, five seeds each: docs/link-results.md.
+
+Not for: the speed of pairs (pairs.py). Interrupted, it goes on where it stopped; --part lets processes share it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from common import CACHE, ROOT, Bar, Report
+from link_results_text import HEAD
+from logistic import open_named
+
+from shadow_gnn.allocator import keep_freed_memory
+from shadow_gnn.files import write_file
+from shadow_gnn.graph import Graph
+from shadow_gnn.link.baselines import LINK_BASELINES, run_link_baselines
+from shadow_gnn.link.encoder import EncoderOptions
+from shadow_gnn.link.metrics import LINK_METRICS, LinkMetric
+from shadow_gnn.predict import evaluate
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.setup import link_problem, make_setup
+from shadow_gnn.train import FitOptions, fit
+
+FOLDER = CACHE / "links"
+NUM_SEEDS = 5
+HEURISTICS = LINK_BASELINES[:-1]
+SHADOW = {"ppr-sort": "link-yeast-ppr-sort.toml", "seal": "link-yeast-seal.toml"}
+"""The recipe of each way of shaDow; other graphs change some keys of it."""
+TITLES = {
+    **{name: name.replace("-", " ") for name in LINK_BASELINES},
+    "adamic-adar": "Adamic-Adar",
+    "ppr": "PPR",
+    "katz": "Katz",
+    "encoder": "GraphSAGE + dot product",
+    "ppr-sort": "shaDow-SAGE, PPR, sort",
+    "seal": "shaDow-GCN, k-hop, DRNL, sort (SEAL)",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How a graph's runs are made."""
+
+    source: str
+    """Name of the graph's file."""
+    monitor: LinkMetric = "auc"
+    """What the best epoch is chosen by."""
+    split: tuple[str, ...] = ()
+    """Changes of the [link] table for everything, SHADOW or not."""
+    drawn: int | None = None
+    """Pairs of each given list that are drawn; None for all."""
+    encoder: EncoderOptions = field(default_factory=EncoderOptions)
+    """How the encoder is trained."""
+    encoder_share: float = 1.0
+    """Share of the links in an epoch of the encoder."""
+    changes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Changes of each way's recipe; a way that is not here is not run."""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What is run."""
+        return (*LINK_BASELINES, *self.changes)
+
+
+_SMALL = ("model.hidden_dim=32", "training.num_epochs=5", "training.batch_size=128")
+_DDI = ("link.split='given'",)
+SIZES = {
+    "lp-yeast": Size("lp-yeast", changes={"ppr-sort": (), "seal": ()}),
+    "lp-ca-astroph": Size(
+        "lp-ca-astroph",
+        split=("link.valid_share=0.01",),
+        changes={
+            "ppr-sort": (*_SMALL, "link.epoch_share=0.03", "extractor.topk=30"),
+            "seal": (*_SMALL, "link.epoch_share=0.03", "extractor.kind='khop'", "extractor.fanout=30"),
+        },
+    ),
+    "ogbl-ddi": Size(
+        "ogbl-ddi",
+        "hits20",
+        _DDI,
+        5000,
+        EncoderOptions(num_epochs=50),
+        0.1,
+        {
+            "ppr-sort": (*_SMALL, "link.epoch_share=0.005", "extractor.topk=30", "inputs.learned_dim=32"),
+            "seal": (*_SMALL, "link.epoch_share=0.005", "extractor.kind='khop'", "extractor.fanout=30"),
+        },
+    ),
+    "ogbl-ddi, all pairs": Size("ogbl-ddi", "hits20", _DDI, None, EncoderOptions(num_epochs=50), 0.1),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run."""
+
+    data: str
+    method: str
+    seed: int
+
+    @property
+    def path(self) -> Path:
+        """Where its result is kept."""
+        return FOLDER / self.data.replace(", ", "-").replace(" ", "-") / f"{self.method}-{self.seed}.json"
+
+
+def jobs(names: Sequence[str]) -> Iterator[Job]:
+    """Give the runs of some graphs. A heuristic on given pairs draws nothing: one run."""
+    for name in names:
+        size = SIZES[name]
+        for method, seed in product(size.methods, range(NUM_SEEDS)):
+            if seed == 0 or method not in HEURISTICS or size.split != _DDI:
+                yield Job(name, method, seed)
+
+
+def recipe_of(job: Job) -> Recipe:
+    """Return what a run follows; of baselines, the split and the training pairs alone matter."""
+    size = SIZES[job.data]
+    changes = size.changes.get(job.method, (f"link.epoch_share={size.encoder_share}",))
+    file = ROOT / "recipes" / SHADOW.get(job.method, SHADOW["seal"])
+    always = (*size.split, f"training.monitor='{size.monitor}'", f"seed={job.seed}", f"graph='{job.data}'")
+    return read_recipe(file, [*changes, *always])
+
+
+def plan_of(job: Job) -> dict[str, Any]:
+    """Return everything that decides what a run gives, as it is kept beside the result."""
+    size = SIZES[job.data]
+    plan = {"recipe": recipe_of(job).model_dump(mode="json"), "encoder": asdict(size.encoder), "drawn": size.drawn}
+    made: dict[str, Any] = json.loads(json.dumps(plan))
+    return made
+
+
+def kept(job: Job) -> dict[str, Any] | None:
+    """Return the result of that very run; None if it is not done, or was done with other settings."""
+    if not job.path.exists():
+        return None
+    found: dict[str, Any] = json.loads(job.path.read_text())
+    return found if found["plan"] == plan_of(job) else None
+
+
+def run(job: Job, data: Path) -> None:
+    """Do one run, unless it is kept already; keep its metrics of both splits and CPU seconds."""
+    if kept(job) is not None:
+        return
+    recipe, size = recipe_of(job), SIZES[job.data]
+    graph, begin = study_graph(job.data, data), time.process_time()
+    if job.method in SHADOW:
+        valid, test = train(recipe, graph)
+    else:
+        options = replace(size.encoder, monitor=size.monitor)
+        (found,) = run_link_baselines([link_problem(recipe, graph)], [job.method], options=options)
+        assert found.test is not None
+        valid, test = found.valid, found.test
+    result = {"plan": plan_of(job), "valid": valid, "test": test, "cpu_seconds": time.process_time() - begin}
+    job.path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(job.path, json.dumps(result).encode())
+    print(f"{job.data} {job.method} seed {job.seed}: valid {valid[size.monitor]:.4f} test {test[size.monitor]:.4f} "
+          f"{result['cpu_seconds']:.1f} s", flush=True)  # fmt: skip
+
+
+def train(recipe: Recipe, graph: Graph) -> tuple[dict[str, float], dict[str, float]]:
+    """Train a recipe on a graph; return validation and test of the epoch that was best on validation."""
+    setup = make_setup(recipe, graph)
+    valid = setup.split_loaders("valid")
+    options = FitOptions(seed=recipe.seed, validate=lambda model: evaluate(model, valid, setup.task))
+    state = fit(setup.model, setup.training_loaders(), setup.task, recipe.training, options)
+    assert state.best is not None
+    return dict(state.best.valid), evaluate(setup.model, setup.split_loaders("test"), setup.task)
+
+
+@cache
+def study_graph(name: str, folder: Path) -> Graph:
+    """Return a graph, with as many of its given pairs as the study takes: the same ones for every method and seed."""
+    size = SIZES[name]
+    graph = open_named(size.source, folder, 0)
+    if size.drawn is None:
+        return graph
+    rng = np.random.default_rng(0)
+    drawn = {
+        split: pairs[np.sort(rng.choice(len(pairs), min(size.drawn, len(pairs)), replace=False))]
+        for split, pairs in sorted(graph.pairs.items())
+        if split.startswith(("valid", "test"))
+    }
+    return replace(graph, pairs={**graph.pairs, **drawn}, path=None)
+
+
+def table(name: str) -> Report:
+    """Return the metrics of one graph's runs that are done."""
+    columns = ("on the test links", *LINK_METRICS, "CPU s of a run", "seeds")
+    report, size = Report(name, columns), SIZES[name]
+    means: dict[str, dict[str, float]] = {}
+    missing: list[str] = []
+    for method in size.methods:
+        wanted = [job for job in jobs([name]) if job.method == method]
+        runs = [result for job in wanted if (result := kept(job)) is not None]
+        if not runs:
+            missing.append(TITLES[method])
+            continue
+        values = {metric: np.array([run["test"][metric] for run in runs]) for metric in LINK_METRICS}
+        if len(runs) == len(wanted):
+            means[method] = {metric: float(found.mean()) for metric, found in values.items()}
+        seconds = np.mean([run["cpu_seconds"] for run in runs])
+        cells = [_spread(found) for found in values.values()]
+        report.rows.append([TITLES[method], *cells, f"{seconds:.1f}", str(len(runs))])
+    if missing:
+        report.notes.append(f"Not run yet: {'; '.join(missing)}.")
+    if name == "lp-yeast":
+        report.bars += bars(means)
+    return report
+
+
+def _spread(values: np.ndarray) -> str:
+    deviation = f" ± {values.std(ddof=1):.4f}" if len(values) > 1 else ""
+    return f"{values.mean():.4f}{deviation}"
+
+
+def bars(means: dict[str, dict[str, float]]) -> list[Bar]:
+    """Return the claims about lp-yeast."""
+    if not set(HEURISTICS) | set(SHADOW) <= set(means):
+        return [Bar("lp-yeast", "runs are missing", None)]
+    best = max(HEURISTICS, key=lambda name: means[name]["auc"])
+    shadow = {name: means[name]["auc"] for name in SHADOW}
+    shown = ", ".join(f"{value:.4f} ({TITLES[name]})" for name, value in shadow.items())
+    gap = min(shadow.values()) - means[best]["auc"]
+    return [
+        Bar("shaDow has an AUC of at least 0.97", shown, min(shadow.values()) >= 0.97),
+        Bar(f"at least 0.01 above the best heuristic ({TITLES[best]})", f"{gap:+.4f}", gap >= 0.01),
+    ]
+
+
+def changed() -> Report:
+    """Return what the runs of each graph change in the recipes."""
+    report = Report("Settings", ("graph", "way", "changes of the recipe"))
+    for name, size in SIZES.items():
+        for method, changes in size.changes.items():
+            text = ", ".join(f"`{change}`" for change in (*size.split, *changes)) or "none"
+            report.rows.append([name, f"`recipes/{SHADOW[method]}`", text])
+    return report
+
+
+def write(reports: Sequence[Report]) -> None:
+    """Write docs/link-results.md."""
+    text = "\n".join([HEAD.format(seeds=NUM_SEEDS), *(report.markdown() for report in (*reports, changed()))])
+    (ROOT / "docs" / "link-results.md").write_text(text.rstrip() + "\n")
+
+
+def main() -> None:
+    keep_freed_memory()
+    torch.set_num_threads(1)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_DATA", "../shared/data")))
+    parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--methods", nargs="+", choices=TITLES, default=list(TITLES))
+    parser.add_argument("--part", help="do a share of the runs, such as 2/3, and write nothing")
+    parser.add_argument("--page", action="store_true", help="do no runs: write the page of those that are done")
+    options = parser.parse_args()
+    part, num_parts = map(int, (options.part or "1/1").split("/"))
+    wanted = [job for job in jobs(options.only) if job.method in options.methods]
+    for job in [] if options.page else wanted[part - 1 :: num_parts]:
+        run(job, options.data)
+    if options.part is None:
+        reports = [table(name) for name in SIZES]
+        print("\n\n".join(report.text() for report in reports))
+        write(reports)
+
+
+if __name__ == "__main__":
+    main()
