@@ -261,7 +261,7 @@ def main() -> None:
     keep_freed_memory()
     torch.set_num_threads(1)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--methods", nargs="+", choices=TITLES, default=list(TITLES))
     parser.add_argument("--part", help="do a share of the runs, such as 2/3, and write nothing")
