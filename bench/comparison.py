@@ -188,6 +188,9 @@ def write(found: Accuracies, names: Sequence[str]) -> None:
     head = HEAD.format(seeds=NUM_SEEDS, hours=f"{hours:.1f}", runs=len(kept_runs()), readouts=", ".join(READOUTS))
     parts = [claims(found, names), *(table(found, name) for name in names)]
     why = reasons(found, names).markdown()
+    missing = [name for name in SIZES if name not in names]
+    if missing:
+        head += f"\n**Not finished**: the runs of {', '.join(missing)} are still to be done.\n"
     text = [head, parts[0].markdown(), EXPLANATIONS, why, *(part.markdown() for part in (*parts[1:], sizes(names)))]
     (ROOT / "docs" / "comparison.md").write_text("\n".join(text).rstrip() + "\n")
     draw(found, names, ROOT / "docs" / "comparison.png")
@@ -199,6 +202,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--part", help="do a share of the runs, such as 2/3, and write nothing")
+    parser.add_argument("--page", action="store_true", help="write the page of the chosen graphs alone")
     options = parser.parse_args()
     if options.part is not None:
         part, num_parts = map(int, options.part.split("/"))
@@ -211,7 +215,7 @@ def main() -> None:
         *(table(found, name) for name in options.only),
     ):
         print(report.text(), end="\n\n")
-    if set(options.only) == set(SIZES):
+    if options.page or set(options.only) == set(SIZES):
         write(found, options.only)
 
 

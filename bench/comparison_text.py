@@ -19,7 +19,7 @@ What is compared, on six graphs with five models of 3 and 5 layers:
 Both sides have the same search: the learning rates 0.01 and 0.003, on cora and pubmed with dropout 0.2 and 0.5 each
 (elsewhere 0.2), tried with the first seed and chosen on validation; then five seeds of what was chosen. The readout
 column takes over what was chosen for ppr and tries the readouts instead. All have DropEdge 0.1, a cosine schedule and
-the best epoch on validation. JK is GCN with the outputs of all layers concatenated, as in the paper.
+the best epoch on validation. JK is GCN with the outputs of all layers concatenated.
 
 Sizes are small so that the whole table is made in hours on one machine, so accuracies are below those of
 [docs/learning.md](learning.md): narrow layers, small scopes, few training targets (table at the end). Features of more
