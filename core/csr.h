@@ -49,7 +49,8 @@ struct Csr {
     return {indices + first, indices + last, first};
   }
 
-  // Which entry of the list of `node` is `neighbour`, or -1. Halving without a branch: which half it is, is a coin toss.
+  // Which entry of the list of `node` is `neighbour`, or -1. Halving without a branch: which half it is, is a coin
+  // toss.
   int64_t entry_of(Id node, Id neighbour) const {
     const Row<Id> list = row(node);
     const Id* base = list.begin;

@@ -34,8 +34,8 @@ template <class Id>
 class Ppr {
  public:
   // Push from the targets (each with the same share of the restarts) and fill `ranking` with the touched nodes: targets
-  // first, the others with their estimated scores as far as they pass the threshold. hide_link: as if there were no edge
-  // between two targets.
+  // first, the others with their estimated scores as far as they pass the threshold. hide_link: as if there were no
+  // edge between two targets.
   void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const PprOptions& options, bool hide_link,
             Ranking<Id>& ranking) {
     start(csr, targets, num_targets);
