@@ -43,10 +43,14 @@ def theory_command(
       shadow theory
       shadow theory tau regular-graphs --out theory
     """
+    import torch
+
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.theory import run_statements
     from shadow_gnn.theory.report import write_report
 
+    # Graphs this small leave a second thread nothing but waiting, which takes a core of its own.
+    torch.set_num_threads(1)
     with progress_bar() as progress:
         outcomes = list(run_statements(names or (), progress=progress))
     _print_table(outcomes)
