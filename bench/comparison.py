@@ -154,7 +154,10 @@ def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, 3, figsize=(12, 6.4), layout="constrained")
+    num_columns = min(3, len(names))
+    num_rows = -(-len(names) // num_columns)
+    size = (4 * num_columns, 3.2 * num_rows)
+    figure, axes = pyplot.subplots(num_rows, num_columns, figsize=size, squeeze=False, layout="constrained")
     side: Callable[[str, str, int, Sequence[str]], Found] = lambda *key: best_of(found, *key)  # noqa: E731
     for axis, data in zip(axes.flat, names, strict=False):
         for place, num_layers in enumerate(LAYERS):
@@ -175,8 +178,8 @@ def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
         axis.set_title(data)
         axis.set_xticks(np.arange(len(MODELS)), list(MODELS))
         axis.grid(axis="y", alpha=0.3)
-    axes[0, 0].set_ylabel("test accuracy (%)")
-    axes[1, 0].set_ylabel("test accuracy (%)")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("test accuracy (%)")
     axes[0, 0].legend(fontsize=8)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
