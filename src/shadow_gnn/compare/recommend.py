@@ -16,11 +16,13 @@ def recommend(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: in
     """Return the name of the row to begin with and the reason.
 
     By the probe: the fastest of those within one standard error of the best on validation. Without a probe, by the
-    share of the target's class in scopes; without classes there is nothing to judge by.
+    share of the target's class in scopes, of those that are at least half as large as the largest: what is near has the
+    same class more often, so that small scopes would win by their size. Without classes there is nothing to judge by.
     """
     if metric is not None:
         return _by_probe(rows, metric.replace("_", "-"), num_valid)
-    judged = [row for row in rows if row.contents.homophily is not None]
+    least = max(row.contents.num_nodes for row in rows) / 2
+    judged = [row for row in rows if row.contents.homophily is not None and row.contents.num_nodes >= least]
     if judged:
         best = max(judged, key=lambda row: (row.contents.homophily or 0.0, -row.cpu_us))
         share = best.contents.homophily

@@ -138,7 +138,7 @@ def _that_serve(graph: Graph, candidates: Sequence[Candidate]) -> tuple[list[Can
 def _no_probe(graph: Graph) -> str:
     """Say why no probe can be fitted; empty if one can."""
     if graph.x is None or graph.y is None:
-        missing = " and ".join(name for name, array in (("features", graph.x), ("labels", graph.y)) if array is None)
+        missing = " and no ".join(name for name, array in (("features", graph.x), ("labels", graph.y)) if array is None)
         return f"no probe: the graph has no {missing}"
     if not {"train", "valid"} <= graph.splits.keys():
         return "no probe: the graph has no splits train and valid"

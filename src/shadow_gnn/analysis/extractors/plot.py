@@ -57,7 +57,7 @@ def _hops(axes: Any, found: Comparison) -> None:
         axes.barh(range(len(found.rows)), shares, left=left, color=shade, label=f"{hop}{'+' if last else ''}")
         left = [before + share for before, share in zip(left, shares, strict=True)]
     axes.set_xlabel("share of nodes by hop")
-    axes.legend(fontsize=7, ncols=len(_SHADES), loc="lower center", bbox_to_anchor=(0.5, 1.08), frameon=False)
+    axes.legend(fontsize=7, ncols=len(_SHADES), loc="lower right", handlelength=1, columnspacing=0.8)
     _names(axes, found, "hops")
 
 

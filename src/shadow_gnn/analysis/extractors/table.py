@@ -54,7 +54,7 @@ def markdown(found: Comparison, title: str) -> str:
     names = [row.name for row in found.rows]
     parts = [
         f"# Extractors on {title}",
-        f"{headline(found)}",
+        headline(found),
         _markdown_table(columns(found), cells(found)),
         "\n".join(f"- {note}" for note in found.notes),
         "## Overlap",
@@ -68,7 +68,8 @@ def markdown(found: Comparison, title: str) -> str:
 
 def headline(found: Comparison) -> str:
     """Say how many targets of which splits, at which size."""
-    targets = " + ".join(f"{count:,} {name}" for name, count in found.num_targets.items())
+    parts = (f"{count:,}" if name == "all" else f"{count:,} {name}" for name, count in found.num_targets.items())
+    targets = " + ".join(parts)
     several = f", {len(found.seeds)} seeds" if len(found.seeds) > 1 else f", seed {found.seeds[0]}"
     return f"{targets} targets, scopes of at most {found.size} nodes, one thread{several}, {found.seconds:.0f} s in all"
 
