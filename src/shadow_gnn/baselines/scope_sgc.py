@@ -79,8 +79,8 @@ def propagate(rows: csr_array[Any], x: Inputs) -> Matrix:
     if not isinstance(x, DenseFeatures):
         product = rows @ x
         return product if isinstance(product, np.ndarray) else product.toarray().astype(np.float32, copy=False)
-    met, place = np.unique(rows.indices, return_inverse=True)
-    narrow = csr_array((rows.data, place, rows.indptr), shape=(rows.shape[0], len(met)))
+    met, place = np.unique(rows.indices.astype(np.int64), return_inverse=True)
+    narrow: Any = csr_array((rows.data, place, rows.indptr), shape=(rows.shape[0], len(met)))
     return np.asarray(narrow @ x.rows(met), dtype=np.float32)
 
 

@@ -84,7 +84,7 @@ def label_agreement(subgraphs: Subgraphs, label: Ints) -> tuple[Floats, Floats]:
     pair, count = np.unique(scope[counted] * num_classes + label[counted], return_counts=True)
     owner = pair // num_classes
     share = count / num_known[owner]
-    entropy = np.bincount(owner, weights=-share * np.log2(share), minlength=len(subgraphs))
+    entropy = np.bincount(owner, weights=-share * np.log2(share), minlength=len(subgraphs)).astype(np.float64)
     judged = num_known > 0
     return same[judged] / num_known[judged], entropy[judged]
 
@@ -93,11 +93,15 @@ def jaccard(a: Subgraphs, b: Subgraphs, num_graph_nodes: int) -> Floats:
     """Return, target by target, the share of the nodes of either scope that both have; both are of the same targets."""
     if not np.array_equal(a.targets, b.targets):
         raise ValueError("jaccard: scopes must be of the same targets, got others")
-    sizes = [np.diff(scopes.ptr) for scopes in (a, b)]
-    keys = [
-        np.repeat(np.arange(len(scopes)), size) * num_graph_nodes + scopes.node_id
-        for scopes, size in zip((a, b), sizes, strict=True)
-    ]
-    both = np.bincount(np.intersect1d(*keys, assume_unique=True) // max(1, num_graph_nodes), minlength=len(a))
-    found: Floats = both / (sizes[0] + sizes[1] - both)
+    keys = (_keys(a, num_graph_nodes), _keys(b, num_graph_nodes))
+    common = np.intersect1d(keys[0], keys[1], assume_unique=True)
+    both = np.bincount(common // num_graph_nodes, minlength=len(a))
+    found: Floats = both / (np.diff(a.ptr) + np.diff(b.ptr) - both)
     return found
+
+
+def _keys(subgraphs: Subgraphs, num_graph_nodes: int) -> Ints:
+    """Number every node of every scope, so that the same node of another target's scope has another number. [N]"""
+    scope = np.repeat(np.arange(len(subgraphs)), np.diff(subgraphs.ptr))
+    numbers: Ints = scope * num_graph_nodes + subgraphs.node_id
+    return numbers
