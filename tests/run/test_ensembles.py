@@ -1,4 +1,4 @@
-"""Ensembles: branches of any two kinds of extractors, or of one kind with two settings, train, predict and are tested."""
+"""Ensembles: branches of any two kinds of extractors, or of one kind with two settings, train and predict."""
 
 import itertools
 

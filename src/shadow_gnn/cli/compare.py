@@ -28,7 +28,7 @@ def compare_command(
         ),
     ] = None,
     size: Annotated[int, typer.Option(min=1, max=100_000, help="Most nodes of a scope, for all alike.")] = 100,
-    targets: Annotated[int, typer.Option(min=1, max=1_000_000, help="Targets to draw from each split.")] = 1000,
+    targets: Annotated[int, typer.Option(min=1, max=100_000, help="Targets to draw from each split.")] = 1000,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="Draws of targets and scopes; gives deviations.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the first draw.")] = 0,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw everything into this PNG.")] = None,

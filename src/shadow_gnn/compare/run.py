@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from shadow_gnn.analysis.extractors import Comparison, ExtractorRow, Tally, jaccard
-from shadow_gnn.baselines.problem import Inputs, Problem, input_matrix, make_problem
+from shadow_gnn.baselines.problem import Inputs, input_matrix, make_problem
 from shadow_gnn.baselines.scope_sgc import Probe, fit_probe, scope_rows
 from shadow_gnn.compare.candidates import Candidate
 from shadow_gnn.compare.labels import SeenLabels, seen_labels
@@ -157,48 +157,57 @@ def _sample(graph: Graph, count: int, seed: int) -> dict[str, Ints]:
     }
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What the probe reads of the scopes of one chunk; edges are not needed any more."""
+
+    split: str
+    sizes: Ints
+    node_id: Ints
+    rows: list[NDArray[np.float32]]
+
+
 def _one_seed(given: _Round, measured: Sequence[_Measured], progress: Progress) -> NDArray[np.float64]:
     """Extract, count and fit for one seed; return the sums of the overlaps over all targets."""
     overlap = np.zeros((len(measured), len(measured)))
-    kept: list[list[tuple[str, Subgraphs, list[NDArray[np.float32]]]]] = [[] for _ in measured]
+    parts: list[list[_Part]] = [[] for _ in measured]
     total = sum(len(nodes) for nodes in given.sample.values())
     done = 0
-    for name, nodes in given.chunks():
+    for split, nodes in given.chunks():
         progress("extracting", done, total)
         done += len(nodes)
-        scopes = []
-        for one, rows in zip(measured, kept, strict=True):
-            begin = time.process_time()
-            found = one.candidate.extractor(given.graph, nodes, seed=given.seed)
-            one.cpu_seconds += time.process_time() - begin
-            one.tally.add(found, None if given.seen is None else given.seen.of(found.node_id))
-            if given.x is not None:
-                rows.append((name, found, scope_rows(found, POWERS)))
-            scopes.append(found)
+        scopes = [_extract(given, one, nodes) for one in measured]
         for a, b in itertools.combinations_with_replacement(range(len(scopes)), 2):
             overlap[a, b] += jaccard(scopes[a], scopes[b], given.graph.num_nodes).sum()
-    for number, (one, rows) in enumerate(zip(measured, kept, strict=True)):
         if given.x is not None:
+            for found, kept in zip(scopes, parts, strict=True):
+                kept.append(_Part(split, np.diff(found.ptr), found.node_id, scope_rows(found, POWERS)))
+    if given.x is not None:
+        problem = make_problem(replace(given.graph, splits=given.sample))
+        for number, (one, kept) in enumerate(zip(measured, parts, strict=True)):
             progress("fitting probes", number, len(measured))
-            one.probes.append(fit_probe(_problem(given), given.x, _joined_rows(rows, given.graph.num_nodes)))
+            one.probes.append(fit_probe(problem, given.x, _joined(kept, given.graph.num_nodes)))
     return overlap + np.triu(overlap, 1).T
 
 
-def _problem(given: _Round) -> Problem:
-    return make_problem(replace(given.graph, splits=given.sample))
+def _extract(given: _Round, one: _Measured, nodes: Ints) -> Subgraphs:
+    """Extract the scopes of one chunk; time and contents are added up."""
+    begin = time.process_time()
+    found = one.candidate.extractor(given.graph, nodes, seed=given.seed)
+    one.cpu_seconds += time.process_time() - begin
+    one.tally.add(found, None if given.seen is None else given.seen.of(found.node_id))
+    return found
 
 
-def _joined_rows(
-    parts: Sequence[tuple[str, Subgraphs, list[NDArray[np.float32]]]], num_nodes: int
-) -> dict[int, dict[str, csr_array[Any]]]:
+def _joined(parts: Sequence[_Part], num_nodes: int) -> dict[int, dict[str, csr_array[Any]]]:
     """Join the rows of Â^k of all chunks: by power, then by split."""
     joined: dict[int, dict[str, csr_array[Any]]] = {power: {} for power in POWERS}
-    for name in dict.fromkeys(name for name, _, _ in parts):
-        own = [(scopes, rows) for split, scopes, rows in parts if split == name]
-        sizes = np.concatenate([np.diff(scopes.ptr) for scopes, _ in own])
+    for split in dict.fromkeys(part.split for part in parts):
+        own = [part for part in parts if part.split == split]
+        sizes = np.concatenate([part.sizes for part in own])
         indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-        node_id = np.concatenate([scopes.node_id for scopes, _ in own])
+        node_id = np.concatenate([part.node_id for part in own])
         for place, power in enumerate(POWERS):
-            data = np.concatenate([rows[place] for _, rows in own])
-            joined[power][name] = csr_array((data, node_id, indptr), shape=(len(sizes), num_nodes))
+            data = np.concatenate([part.rows[place] for part in own])
+            joined[power][split] = csr_array((data, node_id, indptr), shape=(len(sizes), num_nodes))
     return joined
