@@ -188,7 +188,7 @@ def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None
     """Write docs/extractors-results.md."""
     runs = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*/*/*.json"))]
     hours = sum(run["cpu_seconds"] for run in runs) / 3600
-    head = HEAD.format(seeds=NUM_SEEDS, runs=len(runs), hours=f"{hours:.1f}", size=SIZE)
+    head = HEAD.format(seeds=NUM_SEEDS, runs=len(runs), hours=f"{hours:.2f}", size=SIZE)
     missing = [name for name in SIZES if name not in names]
     if missing:
         head += f"\n**Not finished**: the runs of {', '.join(missing)} are still to be done.\n"

@@ -24,11 +24,13 @@ def _khop(size: int) -> dict[str, Any]:
     return {"num_hops": 2, "fanout": fanout, "max_nodes": size}
 
 
-# Kinds whose size is not set by topk or max_nodes alone.
+# Kinds whose size is not set by topk or max_nodes alone; every other kind comes in by itself.
 _SETTINGS: dict[str, Callable[[int], dict[str, Any]]] = {
     "khop": _khop,
     # As many hops as it takes: the nearest nodes, in the order of breadth-first search.
     "full": lambda size: {"num_hops": 100, "max_nodes": size},
+    # It chooses among its candidates, which must not be fewer.
+    "similar": lambda size: {"topk": size, "candidates": max(1000, size)},
 }
 
 
