@@ -32,7 +32,7 @@ def recommend(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: in
 
 
 def _by_probe(rows: Sequence[ExtractorRow], metric: str, num_valid: int) -> tuple[str, str]:
-    best = max(rows, key=lambda row: mean(row.valid))
+    best = max(rows, key=lambda row: (mean(row.valid), -row.cpu_us))
     top = mean(best.valid)
     error = math.sqrt(max(top * (1 - top), 0.0) / max(1, num_valid))
     near = [row for row in rows if mean(row.valid) >= top - error]
