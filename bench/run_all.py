@@ -17,7 +17,7 @@ from common import CACHE
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = (
-    *("ppr", "induce", "khop", "pairs", "threads", "scaling", "collate", "saint"),
+    *("ppr", "induce", "khop", "extractors", "pairs", "threads", "scaling", "collate", "saint"),
     *("step", "epoch", "latency", "full_batch", "single"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"

@@ -139,6 +139,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "tune": {"allocator", "better", "bf16", "errors", "files", "graph", "recipe", "run", "setup", "train"},
     "analysis": {"errors", "extract", "files", "graph", "memory", "normal"},
+    "compare": {"analysis", "baselines", "build", "errors", "extract", "files", "graph", "recipe", "task"},
     "recipe_cost": {"analysis", "build", "files", "graph", "normal", "recipe", "task"},
     "reproduce": {
         "analysis",
@@ -175,6 +176,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "analysis",
         "baselines",
         "bf16",
+        "compare",
         "datasets",
         "errors",
         "extract",
@@ -294,7 +296,7 @@ def test_only_extract_nn_and_normal_use_the_compiled_core():
 
 def test_only_commands_and_what_they_count_use_analysis():
     users = {room_of(path) for path in FILES for other, _ in rooms_imported(path) if other == "analysis"}
-    assert users - {"analysis"} == {"cli", "recipe_cost", "reproduce"}
+    assert users - {"analysis"} == {"cli", "compare", "recipe_cost", "reproduce"}
 
 
 def test_the_core_knows_neither_torch_nor_python_but_for_one_file():

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from shadow_gnn.cli.main import app
+from shadow_gnn.recipe.records import EXTRACTORS
 
 ROOT = Path(__file__).parents[1]
 
 # Written by `make bench`, so not there before its first run.
 GENERATED = {ROOT / "docs" / "benchmarks.md"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)]
-EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+EXTRACTOR_PAGES = sorted((ROOT / "docs" / "extractors").glob("*.md"))
+EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, *EXTRACTOR_PAGES], ids=lambda page: page.name)
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -97,3 +99,13 @@ def test_readme_links_every_page():
     text = (ROOT / "README.md").read_text()
     for page in [*PAGES[1:], *GENERATED]:
         assert f"({page.relative_to(ROOT)})" in text, page.name
+
+
+def test_every_extractor_has_a_page_and_the_overview_links_it():
+    text = (ROOT / "docs" / "extractors.md").read_text()
+    for page in EXTRACTOR_PAGES:
+        assert f"(extractors/{page.name})" in text, page.name
+    same_page = {"stochastic-ppr": "ppr"}
+    for kind in EXTRACTORS:
+        assert f"[`{kind}`](extractors/{same_page.get(kind, kind)}.md" in text, kind
+        assert ROOT / "docs" / "extractors" / f"{same_page.get(kind, kind)}.md" in EXTRACTOR_PAGES, kind

@@ -106,7 +106,11 @@ def split_inputs(problem: Problem, x: Inputs) -> dict[str, Tensor]:
 
     Mean and deviation are those of the training targets. A scale for each column would blow up rare words.
     """
-    rows = {name: _rows(x, nodes) for name, nodes in problem.targets.items()}
+    return scaled({name: _rows(x, nodes) for name, nodes in problem.targets.items()})
+
+
+def scaled(rows: Mapping[str, NDArray[np.float32]]) -> dict[str, Tensor]:
+    """Shift the rows of each split to mean 0 by column and scale them by one number, both by the training rows."""
     mean, deviation = rows["train"].mean(axis=0), float(rows["train"].std()) or 1.0
     return {name: torch.from_numpy((part - mean) / deviation) for name, part in rows.items()}
 

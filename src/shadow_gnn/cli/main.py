@@ -16,6 +16,7 @@ import typer
 
 from shadow_gnn.cli import (
     baselines,
+    compare,
     correct,
     cost,
     data,
@@ -56,6 +57,7 @@ app.command("correct")(correct.correct_command)
 app.command("ensemble")(ensemble.ensemble_command)
 app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
+app.command("compare-extractors")(compare.compare_command)
 app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
 app.command("cost")(cost.cost_command)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from shadow_gnn.baselines.scope_sgc import scope_rows
 from shadow_gnn.extract import Extractor, Subgraphs
 from shadow_gnn.extract.rows import feature_rows
 from shadow_gnn.files import Progress, silent
@@ -74,8 +74,7 @@ def scope_powers(
 ) -> Matrix:
     """Return the target's row of Â^k X inside each target's scope, for each of the powers k. [B, P, F]
 
-    Only that row is read, so it is the row of Â^k that is propagated, one number per node, and not X: row k + 1 is row
-    k times Â. One pass over the scopes gives all powers. Every edge counts 1.
+    One pass over the scopes gives all powers (see scope_rows). Every edge counts 1.
     """
     out = new_array((len(targets), len(powers), x.shape[1]), np.float32, folder)
     for start in range(0, len(targets), _BLOCK_TARGETS):
@@ -86,28 +85,11 @@ def scope_powers(
 
 
 def _block_powers(subgraphs: Subgraphs, x: Matrix, powers: Sequence[int]) -> Matrix:
-    place = _places(powers)
-    transposed, scale = _joined(subgraphs)
     out = np.empty((len(subgraphs), len(powers), x.shape[1]), np.float32)
-    row = np.zeros(len(subgraphs.node_id), np.float32)
-    row[subgraphs.ptr[:-1]] = 1  # A scope begins with its target.
     shape = (len(subgraphs), len(x))
-    for power in range(1, max(powers) + 1):
-        sent = scale * row
-        row = scale * (transposed @ sent + sent)
-        if power in place:
-            out[:, place[power]] = csr_array((row, subgraphs.node_id, subgraphs.ptr), shape=shape) @ x
+    for place, row in enumerate(scope_rows(subgraphs, powers)):
+        out[:, place] = csr_array((row, subgraphs.node_id, subgraphs.ptr), shape=shape) @ x
     return out
-
-
-def _joined(subgraphs: Subgraphs) -> tuple[Any, Matrix]:
-    """Return the transposed adjacency of all scopes as one matrix without edges across, and D^-1/2 of A + I. [N]"""
-    num_nodes = len(subgraphs.node_id)
-    first = np.repeat(subgraphs.ptr[:-1], np.diff(subgraphs.ptr))
-    degree = np.diff(subgraphs.indptr)
-    indices = subgraphs.indices + np.repeat(first, degree)
-    adjacency = csr_array((np.ones(len(indices), np.float32), indices, subgraphs.indptr), shape=(num_nodes, num_nodes))
-    return adjacency.T, (1 / np.sqrt(degree + 1)).astype(np.float32)
 
 
 def _places(powers: Sequence[int]) -> dict[int, int]:

@@ -1,0 +1,221 @@
+"""Extractor study: shaDow-SAGE with every extractor at equal scope size on six graphs: docs/extractors-results.md.
+
+Not for: speed (extractors.py). Interrupted, it goes on where it stopped; --part lets several processes share it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from common import CACHE, ROOT, Report
+from study import NUM_SEEDS, SIZES, SMALL_SEARCH, study_graph, train
+
+from shadow_gnn.allocator import keep_freed_memory
+from shadow_gnn.compare import comparable_kinds, sized_table
+from shadow_gnn.files import write_file
+from shadow_gnn.recipe import Recipe
+
+FOLDER = CACHE / "extractors"
+PAGE = ROOT / "docs" / "extractors-results.md"
+SIZE = 50
+"""Most nodes of a scope, for every extractor."""
+NAMES = {"ogbn-arxiv": "ogbn-arxiv (substitute features)", "debian": "debian (built in)"}
+Accuracies = dict[tuple[str, str], "Found"]
+
+HEAD = """# Extractors: results
+
+Written by `python bench/extractor_study.py` (two processes share the runs: `--part 1/2`, `--part 2/2`; stopped, they go
+on where they were). Which extractor serves which graph: test accuracy in percent, mean and sample deviation of {seeds}
+seeds, {runs} runs, {hours} hours of one core in all.
+
+Every row is the same model trained in the same way, shaDow-SAGE of 3 layers with the target's vector as readout; only
+the extractor differs, each with its default settings (see [extractors](extractors.md)) but for the size, at most {size}
+nodes. khop draws a fanout that would give as many, and has fewer where nodes have fewer neighbours; full takes the
+nearest nodes up to the cap; node is the target alone, an MLP. For every cell the learning rates 0.01 and 0.003 are
+tried with the first seed and chosen on validation, then {seeds} seeds are run. Dropout is 0.2 and DropEdge 0.1
+everywhere.
+
+Sizes are small so that the whole is made in hours: narrow layers, small scopes, few targets (last table), so that
+accuracies are below those of [docs/learning.md](learning.md). Features of more than 128 columns are replaced by their
+projections on the first 128 singular vectors. The features of ogbn-arxiv are substitutes, so its accuracies must not be
+set beside published ones. amazon-computers and coauthor-cs draw their targets anew for every seed; the others have one
+draw from their official split.
+
+`shadow compare-extractors` makes a quick comparison of this kind for a graph of yours.
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the seeds of one extractor on one graph gave."""
+
+    test: np.ndarray
+    """In percent, one for each seed."""
+    seconds: float
+    """Mean CPU time of a run."""
+
+    def text(self) -> str:
+        """Mean and sample deviation."""
+        return f"{self.test.mean():.1f} ± {self.test.std(ddof=1):.1f}"
+
+
+def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) -> Recipe:
+    """Return what one run trains."""
+    size = SIZES[data]
+    model = {"layer": "sage", "num_layers": 3, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
+    model |= {"dropout": settings["dropout"], "standardise": data in ("debian", "ogbn-arxiv")}
+    training: dict[str, Any] = {"learning_rate": settings["learning_rate"], "schedule": "cosine"}
+    training |= {"batch_size": size.batch_size, "num_epochs": size.shadow_epochs, "evaluate_every": size.evaluate_every}
+    extractor = sized_table(kind, SIZE)
+    table = {"graph": data, "seed": seed, "model": model, "training": training, "extractor": extractor}
+    return Recipe.model_validate(table)
+
+
+def run(data: str, kind: str, settings: Mapping[str, float], seed: int, folder: Path) -> dict[str, Any]:
+    """Train once, unless that very run is kept already; return validation and test accuracy and CPU seconds."""
+    recipe = recipe_of(data, kind, settings, seed)
+    path = FOLDER / data / kind / f"{settings['learning_rate']}-{seed}.json"
+    if path.exists():
+        kept: dict[str, Any] = json.loads(path.read_text())
+        # Read as a recipe: keys that are newer than the run have their defaults.
+        if Recipe.model_validate(kept["recipe"]) == recipe:
+            return kept
+    plan = recipe.model_dump(mode="json", exclude_none=True)
+    found = {"recipe": plan, "settings": dict(settings), **train(recipe, study_graph(data, folder, seed))}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, json.dumps(found).encode())
+    print(f"{data} {kind} {path.stem}: {found['test']:.4f} {found['cpu_seconds']:.1f} s", flush=True)
+    return found
+
+
+def chosen(data: str, kind: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the runs of all seeds with the settings that are best on validation of the first."""
+    tried = [(run(data, kind, settings, 0, folder), settings) for settings in SMALL_SEARCH]
+    _, best = max(tried, key=lambda pair: pair[0]["valid"])
+    return [run(data, kind, best, seed, folder) for seed in range(NUM_SEEDS)]
+
+
+def work(names: Sequence[str], kinds: Sequence[str], part: int, num_parts: int, folder: Path) -> None:
+    """Do every num_parts-th cell of some graphs."""
+    torch.set_num_threads(1)
+    cells = [(data, kind) for data in names for kind in kinds]
+    for data, kind in cells[part::num_parts]:
+        chosen(data, kind, folder)
+
+
+def gather(names: Sequence[str], kinds: Sequence[str], folder: Path) -> Accuracies:
+    """Return what every cell gave; runs that are missing are done."""
+    torch.set_num_threads(1)
+    found = {}
+    for data in names:
+        for kind in kinds:
+            runs = chosen(data, kind, folder)
+            test = 100 * np.array([one["test"] for one in runs])
+            found[data, kind] = Found(test, float(np.mean([one["cpu_seconds"] for one in runs])))
+    return found
+
+
+def alike(one: Found, other: Found) -> bool:
+    """Tell whether two means are within two standard errors of their difference, seed by seed."""
+    difference = one.test - other.test
+    return bool(abs(difference.mean()) <= 2 * difference.std(ddof=1) / np.sqrt(len(difference)))
+
+
+def table(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Report:
+    """Return the accuracies, the best of each graph in bold."""
+    report = Report("Accuracy", ("extractor", *(NAMES.get(name, name) for name in names), "mean rank"))
+    ranks = {data: {kind: place for place, kind in enumerate(_by_mean(found, data, kinds), start=1)} for data in names}
+    for kind in kinds:
+        texts = [
+            f"**{found[data, kind].text()}**" if ranks[data][kind] == 1 else found[data, kind].text() for data in names
+        ]
+        rank = np.mean([ranks[data][kind] for data in names])
+        report.rows.append([f"[{kind}](extractors/{kind}.md)", *texts, f"{rank:.1f}"])
+    report.notes.append("Bold: the highest mean of a graph. Mean rank: 1 would be the highest mean everywhere.")
+    return report
+
+
+def _by_mean(found: Accuracies, data: str, kinds: Sequence[str]) -> list[str]:
+    return sorted(kinds, key=lambda kind: -float(found[data, kind].test.mean()))
+
+
+def wins(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Report:
+    """Return, graph by graph, the best extractor, those that are alike and what PPR and the MLP are behind."""
+    report = Report("Where each wins", ("graph", "best", "alike", "best - ppr", "best - node"))
+    for data in names:
+        best, *others = _by_mean(found, data, kinds)
+        near = [kind for kind in others if alike(found[data, best], found[data, kind])]
+        behind = [
+            f"{found[data, best].test.mean() - found[data, kind].test.mean():.1f}" if kind in kinds else "-"
+            for kind in ("ppr", "node")
+        ]
+        report.rows.append([NAMES.get(data, data), best, ", ".join(near) or "none", *behind])
+    report.notes.append(
+        f"alike: the mean difference over {NUM_SEEDS} seeds is within two of its standard errors. Differences of means "
+        "in points."
+    )
+    return report
+
+
+def costs(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Report:
+    """Return the CPU time of a run; scopes that are kept between epochs and seeds are extracted once."""
+    report = Report("CPU seconds of a run", ("extractor", *names))
+    for kind in kinds:
+        report.rows.append([kind, *(f"{found[data, kind].seconds:.1f}" for data in names)])
+    report.notes.append("Training, validation and test, a mean over seeds; fixed scopes are kept from run to run.")
+    return report
+
+
+def sizes(names: Sequence[str]) -> Report:
+    """Return how small the runs were made."""
+    report = Report("Sizes", ("graph", "targets: train, valid, test", "width", "epochs", "batch"))
+    for name in names:
+        size = SIZES[name]
+        targets = "official split" if size.targets is None else ", ".join(f"{count:,}" for count in size.targets)
+        report.rows.append([name, targets, *map(str, (size.hidden_dim, size.shadow_epochs, size.batch_size))])
+    return report
+
+
+def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None:
+    """Write docs/extractors-results.md."""
+    runs = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*/*/*.json"))]
+    hours = sum(run["cpu_seconds"] for run in runs) / 3600
+    head = HEAD.format(seeds=NUM_SEEDS, runs=len(runs), hours=f"{hours:.2f}", size=SIZE)
+    missing = [name for name in SIZES if name not in names]
+    if missing:
+        head += f"\n**Not finished**: the runs of {', '.join(missing)} are still to be done.\n"
+    parts = (table(found, names, kinds), wins(found, names, kinds), costs(found, names, kinds), sizes(names))
+    PAGE.write_text("\n".join([head, *(part.markdown() for part in parts)]).rstrip() + "\n")
+
+
+def main() -> None:
+    keep_freed_memory()
+    kinds = comparable_kinds()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
+    parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--extractors", nargs="+", choices=kinds, default=kinds)
+    parser.add_argument("--part", help="do a share of the runs, such as 2/3, and write nothing")
+    parser.add_argument("--page", action="store_true", help="write the page of the chosen graphs and extractors alone")
+    options = parser.parse_args()
+    if options.part is not None:
+        part, num_parts = map(int, options.part.split("/"))
+        work(options.only, options.extractors, part - 1, num_parts, options.data)
+        return
+    found = gather(options.only, options.extractors, options.data)
+    for report in (table(found, options.only, options.extractors), wins(found, options.only, options.extractors)):
+        print(report.text(), end="\n\n")
+    if options.page or (set(options.only) == set(SIZES) and set(options.extractors) == set(kinds)):
+        write(found, options.only, options.extractors)
+
+
+if __name__ == "__main__":
+    main()
