@@ -82,6 +82,7 @@ SIZES = {
     "lp-ca-astroph": Size(
         "lp-ca-astroph",
         split=("link.valid_share=0.01",),
+        encoder_share=0.18,
         changes={
             "ppr-sort": (*_SMALL, "link.epoch_share=0.03", "extractor.topk=30"),
             "seal": (*_SMALL, "link.epoch_share=0.03", "extractor.kind='khop'", "extractor.fanout=30"),
@@ -92,14 +93,13 @@ SIZES = {
         "hits20",
         _DDI,
         5000,
-        EncoderOptions(num_epochs=50),
-        0.1,
-        {
+        encoder_share=0.03,
+        changes={
             "ppr-sort": (*_SMALL, "link.epoch_share=0.005", "extractor.topk=30", "inputs.learned_dim=32"),
             "seal": (*_SMALL, "link.epoch_share=0.005", "extractor.kind='khop'", "extractor.fanout=30"),
         },
     ),
-    "ogbl-ddi, all pairs": Size("ogbl-ddi", "hits20", _DDI, None, EncoderOptions(num_epochs=50), 0.1),
+    "ogbl-ddi, all pairs": Size("ogbl-ddi", "hits20", _DDI, encoder_share=0.03),
 }
 
 
@@ -148,7 +148,17 @@ def kept(job: Job) -> dict[str, Any] | None:
     if not job.path.exists():
         return None
     found: dict[str, Any] = json.loads(job.path.read_text())
-    return found if found["plan"] == plan_of(job) else None
+    return found if _decisive(job.method, found["plan"]) == _decisive(job.method, plan_of(job)) else None
+
+
+def _decisive(method: str, plan: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the part of a plan that a method reads; read as a recipe, so that keys younger than it have defaults."""
+    recipe, drawn = Recipe.model_validate(plan["recipe"]), plan["drawn"]
+    if method in SHADOW:
+        return recipe, drawn
+    if method == "encoder":
+        return recipe.seed, recipe.link, recipe.training.monitor, plan["encoder"], drawn
+    return recipe.seed, recipe.link.model_copy(update={"epoch_share": 1.0}), drawn
 
 
 def run(job: Job, data: Path) -> None:
