@@ -96,6 +96,7 @@ def test_pairs_are_read_from_npy_and_by_name(folder):
         ("3,9\n3,90\n", "pairs.csv: line 2 must name a node id from 0 to 89, got '90'"),
         ("3,9\n3,x\n", "pairs.csv: line 2 must name a node id from 0 to 89, got 'x'"),
         ("3,x\n", "pairs.csv: line 1 must name a node id from 0 to 89, got 'x'"),
+        (f"3,9\n3,{'9' * 5000}\n", f"pairs.csv: line 2 must name a node id from 0 to 89, got '{'9' * 60}'"),
         ("3,9\n3\n", "pairs.csv: line 2 must be two nodes, got '3'"),
         ("1,2,3\n", "pairs.csv: line 1 must be two nodes, got '1,2,3'"),
         ("3,9\n4,4\n", "pairs must be of two different nodes, got 4 with itself in row 1"),
@@ -130,6 +131,7 @@ def test_recommend_prints_nodes_that_are_not_linked_yet(folder):
 
 
 def test_recommend_names_a_node_that_is_not_there(folder):
+    assert "recommend: top must be at least 1, got 0" in fault("recommend", "run", "--node", 5, "--top", 0)
     assert fault("recommend", "run", "--node", 90) == "recommend: --node must name a node id from 0 to 89, got '90'"
     found = fault("recommend", "run", "--graph", "named", "--node", "5")
     assert found == "recommend: --node must name a node of the graph, got '5'"

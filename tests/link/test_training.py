@@ -171,7 +171,9 @@ def test_the_score_of_a_pair_does_not_know_whether_it_is_linked(trained):
 
 def test_recommended_nodes_are_the_best_scored_that_are_not_linked_yet(trained):
     model = read_model(trained.folder)
-    found = recommend(model, GRAPH, 5, top=7, num_candidates=30)
+    seen = []
+    found = recommend(model, GRAPH, 5, top=7, num_candidates=30, progress=lambda *shown: seen.append(shown))
+    assert seen[-1] == ("scoring pairs", 30, 30)
     neighbours = set(GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist())
     assert len(found.node_id) == 7
     assert found.num_candidates == 30
