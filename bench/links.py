@@ -45,8 +45,8 @@ TITLES = {
     "ppr": "PPR",
     "katz": "Katz",
     "encoder": "GraphSAGE + dot product",
-    "ppr-sort": "shaDow-SAGE, PPR, sort",
-    "seal": "shaDow-GCN, k-hop, DRNL, sort (SEAL)",
+    "ppr-sort": "shaDow-SAGE, PPR",
+    "seal": "shaDow-GCN, k-hop (SEAL)",
 }
 
 
@@ -75,7 +75,11 @@ class Size:
         return (*LINK_BASELINES, *self.changes)
 
 
-_SMALL = ("model.hidden_dim=32", "training.num_epochs=5", "training.batch_size=128")
+_SMALL = (
+    *("model.hidden_dim=32", "training.batch_size=128"),
+    *("inputs.graph_degree=true", "model.encoding_join='concat'"),
+)
+_FLAT = ("training.num_epochs=1", "model.num_layers=1", "model.readout='sum'")
 _DDI = ("link.split='given'",)
 SIZES = {
     "lp-yeast": Size("lp-yeast", changes={"ppr-sort": (), "seal": ()}),
@@ -95,8 +99,8 @@ SIZES = {
         5000,
         encoder_share=0.03,
         changes={
-            "ppr-sort": (*_SMALL, "link.epoch_share=0.005", "extractor.topk=30", "inputs.learned_dim=32"),
-            "seal": (*_SMALL, "link.epoch_share=0.005", "extractor.kind='khop'", "extractor.fanout=30"),
+            "ppr-sort": (*_SMALL, *_FLAT, "link.epoch_share=0.005", "extractor.topk=80", "extractor.teleport=0.85"),
+            "seal": (*_SMALL, *_FLAT, "link.epoch_share=0.01", "extractor.kind='khop'", "extractor.fanout=100"),
         },
     ),
     "ogbl-ddi, all pairs": Size("ogbl-ddi", "hits20", _DDI, encoder_share=0.03),
@@ -133,6 +137,12 @@ def recipe_of(job: Job) -> Recipe:
     file = ROOT / "recipes" / SHADOW.get(job.method, SHADOW["seal"])
     always = (*size.split, f"training.monitor='{size.monitor}'", f"seed={job.seed}", f"graph='{job.data}'")
     return read_recipe(file, [*changes, *always])
+
+
+def title_of(data: str, method: str) -> str:
+    """Return the name of a way in the table of a graph, for shaDow with its readout."""
+    readout = f", {recipe_of(Job(data, method, 0)).model.readout}" if method in SHADOW else ""
+    return TITLES[method] + readout
 
 
 def plan_of(job: Job) -> dict[str, Any]:
@@ -217,14 +227,14 @@ def table(name: str) -> Report:
         wanted = [job for job in jobs([name]) if job.method == method]
         runs = [result for job in wanted if (result := kept(job)) is not None]
         if not runs:
-            missing.append(TITLES[method])
+            missing.append(title_of(name, method))
             continue
         values = {metric: np.array([run["test"][metric] for run in runs]) for metric in LINK_METRICS}
         if len(runs) == len(wanted):
             means[method] = {metric: float(found.mean()) for metric, found in values.items()}
         seconds = np.mean([run["cpu_seconds"] for run in runs])
         cells = [_spread(found) for found in values.values()]
-        report.rows.append([TITLES[method], *cells, f"{seconds:.1f}", str(len(runs))])
+        report.rows.append([title_of(name, method), *cells, f"{seconds:.1f}", str(len(runs))])
     if missing:
         report.notes.append(f"Not run yet: {'; '.join(missing)}.")
     if name == "lp-yeast":
