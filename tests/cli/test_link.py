@@ -151,6 +151,7 @@ def test_a_graph_with_too_few_links_is_one_line(folder, graph, message, tmp_path
     found = fault("train", "links.toml", "--graph", tmp_path / "few", "--out", tmp_path / "out")
     assert message in found
     assert not (tmp_path / "out").exists()
+    assert message in fault("baselines", tmp_path / "few", "--links", "links.toml")
 
 
 def test_given_pairs_of_a_folder_are_trained_and_evaluated(folder, tmp_path):
