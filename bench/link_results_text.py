@@ -30,10 +30,10 @@ python bench/links.py --page
 """
 
 _DENSE = """A node of ogbl-ddi has 500 links on average, and half of the validation links have 394 or more common
-neighbours. PPR puts those first: the scopes of three in four links hold nothing else, and so do those of one in ten pairs that are
-no links, so that they cannot be told apart. Room for all of them is beyond a run of this size: 160 nodes have 19,000
-edges among them already. Neighbours drawn at random show which share of them is common; with the degrees of both ends
-that is what the heuristics count."""
+neighbours. PPR puts those first: the scopes of three in four links hold nothing else, and so do those of one in ten
+pairs that are no links, so that they cannot be told apart. Room for all of them is beyond a run of this size: 160 nodes
+have 19,000 edges among them already. Neighbours drawn at random show which share of them is common; with the degrees of
+both ends that is what the heuristics count."""
 
 NOTES = {"ogbl-ddi": [_DENSE]}
 """What is to be known of a graph's table."""
