@@ -18,7 +18,7 @@ python bench/links.py --page
 - lp-yeast and lp-ca-astroph: 10 % of the links are held out for the test and 5 % (lp-ca-astroph: 1 %) for validation,
   with as many pairs that are no links, drawn uniformly. Messages pass along the links of training alone.
 - ogbl-ddi: the given pairs. Of each of its four lists 5,000 are drawn, the same for everyone: its Hits@20 are
-  among 5,000 negatives and not comparable with those of OGB's leaderboard, which has about 95,000. What is cheap is
+  among 5,000 negatives and not comparable with those of OGB's leaderboard, which has about 95,000. Heuristics are
   also shown on all pairs. Given pairs are the same for all seeds, and heuristics draw nothing: they have one run.
 - The best epoch is that with the best AUC (ogbl-ddi: Hits@20) on validation. The settings of shaDow on lp-ca-astroph
   and ogbl-ddi were chosen on the validation links of seed 0; nothing was chosen by the test links.
