@@ -1,4 +1,4 @@
-"""A small graph whose classes can be learned, its relatives with other labels, and recipes that train in a second."""
+"""Small graphs whose classes or links can be learned, relatives with other labels, recipes that train in a second."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def communities(num_nodes: int = 120, num_classes: int = 3, seed: int = 0) -> Gr
     splits = {name: np.sort(order[a * num_nodes // 4 : b * num_nodes // 4]) for name, (a, b) in ends.items()}
     graph = from_edges(src, dst, num_nodes)
     return replace(graph, x=DenseFeatures(x.astype(np.float32)), y=y.astype(np.int64), splits=splits)
+
+
+def near_ring(num_nodes: int = 90, seed: int = 0) -> Graph:
+    """Draw a graph whose links join nodes that are near on a ring, so that they can be told from any others."""
+    rng = np.random.default_rng(seed)
+    src = rng.integers(num_nodes, size=6 * num_nodes)
+    return from_edges(src, (src + rng.integers(1, 5, len(src))) % num_nodes, num_nodes)
 
 
 def with_labels(graph: Graph, kind: str) -> Graph:

@@ -64,7 +64,13 @@ def write_pair_predictions(
 
 
 def recommend(
-    trained: TrainedModel, graph: Graph, node: int, *, top: int = 20, num_candidates: int = 500
+    trained: TrainedModel,
+    graph: Graph,
+    node: int,
+    *,
+    top: int = 20,
+    num_candidates: int = 500,
+    progress: Progress = silent,
 ) -> Recommendations:
     """Return the nodes that a node is most likely to be linked with.
 
@@ -82,21 +88,24 @@ def recommend(
     pairs = np.stack((np.full(len(best), node, dtype=np.int64), best), axis=1)
     linked = are_linked(graph, pairs) | are_linked(graph, pairs[:, ::-1])
     candidates = best[~linked][:num_candidates]
-    scores = score_pairs(trained, graph, np.stack((np.full_like(candidates, node), candidates), axis=1))
+    pairs = check_pairs("recommend", graph, np.stack((np.full_like(candidates, node), candidates), axis=1))
+    scores = _probabilities(trained, graph, pairs, progress)
     order = np.argsort(-scores, kind="stable")[:top]
     return Recommendations(candidates[order], scores[order], len(candidates))
 
 
-def _probabilities(trained: TrainedModel, graph: Graph, pairs: Ints) -> NDArray[np.float32]:
+def _probabilities(
+    trained: TrainedModel, graph: Graph, pairs: Ints, progress: Progress = silent
+) -> NDArray[np.float32]:
     """Score pairs with ordered ends. Equal ones are scored once, so that they have the same score."""
     if len(pairs) == 0:
         return np.zeros(0, np.float32)
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
     loaders = pair_loaders(trained, graph, distinct)
-    found = [
-        output.logits.sigmoid()[:, 0].numpy()
-        for output in outputs(trained.model, loaders, precision=trained.config.precision)
-    ]
+    found: list[NDArray[np.float32]] = []
+    for output in outputs(trained.model, loaders, precision=trained.config.precision):
+        found.append(output.logits.sigmoid()[:, 0].numpy())
+        progress("scoring pairs", sum(map(len, found)), len(distinct))
     scores: NDArray[np.float32] = np.concatenate(found)[place.reshape(-1)]
     return scores
 

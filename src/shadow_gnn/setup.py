@@ -6,7 +6,7 @@ Not for: training (train.py) or files of a run (run/training.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -79,15 +79,15 @@ class Setup:
         """Return what evaluates the targets of a split: a loader for each branch, or the graph for a normal GNN."""
         if self.links is None:
             return self.evaluation_loaders(split_targets(self.graph, split))
-        found = self.links.pairs_of(split)
+        found, graph, inputs = self.links.pairs_of(split), self.links.graph_of(split), self.evaluation_inputs
         return make_loaders(
-            self.links.graph_of(split),
+            graph,
             self.evaluation_extractors,
             self.model,
             found.pairs,
             EVALUATION_FACTOR * self.recipe.training.batch_size,
             self.recipe.seed,
-            inputs=self.evaluation_inputs,
+            inputs=None if inputs is None else replace(inputs, graph=graph),
             labels=found.labels,
         )
 

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.communities import names, one_thread, small_recipe  # noqa: F401
-from tests.link.test_training import GRAPH, near_ring
+from tests.communities import names, near_ring, one_thread, small_recipe  # noqa: F401
+from tests.link.test_training import GRAPH
 from typer.testing import CliRunner
 
 from shadow_gnn.cli.main import app
 from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.link.pairs import links_of
+from shadow_gnn.link.splits import SplitOptions, make_splits
 from shadow_gnn.recipe.file import write_recipe
-from shadow_gnn.store import save_graph
+from shadow_gnn.store import open_graph, save_graph
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 RECIPE = small_recipe(
@@ -94,6 +96,7 @@ def test_pairs_are_read_from_npy_and_by_name(folder):
         ("3,9\n3,90\n", "pairs.csv: line 2 must name a node id from 0 to 89, got '90'"),
         ("3,9\n3,x\n", "pairs.csv: line 2 must name a node id from 0 to 89, got 'x'"),
         ("3,x\n", "pairs.csv: line 1 must name a node id from 0 to 89, got 'x'"),
+        (f"3,9\n3,{'9' * 5000}\n", f"pairs.csv: line 2 must name a node id from 0 to 89, got '{'9' * 60}'"),
         ("3,9\n3\n", "pairs.csv: line 2 must be two nodes, got '3'"),
         ("1,2,3\n", "pairs.csv: line 1 must be two nodes, got '1,2,3'"),
         ("3,9\n4,4\n", "pairs must be of two different nodes, got 4 with itself in row 1"),
@@ -128,6 +131,7 @@ def test_recommend_prints_nodes_that_are_not_linked_yet(folder):
 
 
 def test_recommend_names_a_node_that_is_not_there(folder):
+    assert "recommend: top must be at least 1, got 0" in fault("recommend", "run", "--node", 5, "--top", 0)
     assert fault("recommend", "run", "--node", 90) == "recommend: --node must name a node id from 0 to 89, got '90'"
     found = fault("recommend", "run", "--graph", "named", "--node", "5")
     assert found == "recommend: --node must name a node of the graph, got '5'"
@@ -147,6 +151,7 @@ def test_a_graph_with_too_few_links_is_one_line(folder, graph, message, tmp_path
     found = fault("train", "links.toml", "--graph", tmp_path / "few", "--out", tmp_path / "out")
     assert message in found
     assert not (tmp_path / "out").exists()
+    assert message in fault("baselines", tmp_path / "few", "--links", "links.toml")
 
 
 def test_given_pairs_of_a_folder_are_trained_and_evaluated(folder, tmp_path):
@@ -159,6 +164,26 @@ def test_given_pairs_of_a_folder_are_trained_and_evaluated(folder, tmp_path):
     options = ("--set", 'link.split="given"', "--set", "training.num_epochs=1", "--set", "link.epoch_share=0.1")
     succeed("train", "links.toml", "--graph", tmp_path / "given", *options, "--out", tmp_path / "out")
     assert json.loads(succeed("evaluate", tmp_path / "out", "--json"))["num_targets"] == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "option", "time"), [("year", "--edge-features", "attr"), ("w", "--weight", "weight")]
+)
+def test_links_with_a_column_of_years_are_split_by_time(folder, tmp_path, column, option, time):
+    links = links_of(GRAPH)
+    year = 1990 + links.min(axis=1) // 3  # Nodes come one after the other, each with its links.
+    rows = [f"{a},{b},{y}" for (a, b), y in zip(links.tolist(), year.tolist(), strict=True)]
+    (tmp_path / "edges.csv").write_text("\n".join([f"src,dst,{column}", *rows]) + "\n")
+    succeed("data", "import", tmp_path / "edges.csv", tmp_path / "years", option, column)
+    changes = ("link.split=time", f"link.time={time}", "link.test_share=0.2", "training.num_epochs=1")
+    options = [word for change in changes for word in ("--set", change)]
+    succeed("train", "links.toml", "--graph", tmp_path / "years", *options, "--out", tmp_path / "out")
+    found = json.loads(succeed("evaluate", tmp_path / "out", "--json"))
+    assert found["num_targets"] == 2 * round(0.2 * len(links))
+    split = make_splits(open_graph(tmp_path / "years"), SplitOptions("time", 0.1, 0.2, time=time))
+    edges = {tuple(pair): y for pair, y in zip(links.tolist(), year.tolist(), strict=True)}
+    train, test = ([edges[tuple(pair)] for pair in part.tolist()] for part in (split.train, split.test.positive))
+    assert max(train) <= min(test)
 
 
 def test_baselines_of_links_stand_in_one_table(folder):

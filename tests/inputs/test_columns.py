@@ -9,7 +9,9 @@ import torch
 from shadow_gnn.batch import collate
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph import SparseFeatures
-from shadow_gnn.inputs.columns import make_inputs
+from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.inputs.columns import graph_degrees, make_inputs
+from shadow_gnn.link.pairs import links_of, without_links
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task
@@ -49,6 +51,31 @@ def test_a_batch_has_the_columns_of_its_nodes():
     found = inputs(batch)
     np.testing.assert_array_equal(found.x, inputs.rows(NODES)[batch.node_id])
     assert found.indices is batch.indices
+
+
+def test_degrees_of_scopes_and_of_the_graph_stand_last():
+    inputs = make_inputs(InputsRecipe(degree=True, graph_degree=True, labels=True), GRAPH, node_task(GRAPH))
+    assert inputs.num_columns == InputsRecipe(degree=True, graph_degree=True, labels=True).num_columns(3, 3) == 8
+    batch = inputs(collate(GRAPH, PprExtractor(8)(GRAPH, NODES[5:9]), features=False))
+    np.testing.assert_allclose(batch.x[:, 6], np.log1p(np.diff(batch.indptr)), rtol=1e-6)
+    np.testing.assert_allclose(batch.x[:, 7], np.log1p(np.diff(GRAPH.indptr)[batch.node_id]), rtol=1e-6)
+    assert (batch.x[:, 7] > batch.x[:, 6]).any()
+    with pytest.raises(ValueError, match="degree and graph_degree must be left out for whole graphs"):
+        inputs.rows(NODES)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("order", ["hop", "subgraph"])
+def test_degrees_of_a_pair_s_ends_are_those_without_their_link(directed, order):
+    edges = np.random.default_rng(3).integers(30, size=(2, 120))
+    graph = from_edges(*edges[:, edges[0] != edges[1]], 30, undirected=not directed)
+    pairs = np.concatenate((links_of(graph)[:20], links_of(graph)[:3, ::-1], [[0, 29], [7, 20]]))
+    batch = collate(graph, PprExtractor(6, hide="before")(graph, pairs), order=order, features=False)
+    found = graph_degrees(graph, batch)
+    for scope, pair in enumerate(pairs):
+        rows = np.flatnonzero(batch.subgraph == scope)
+        alone = without_links(graph, pair[None])
+        assert found[rows].tolist() == np.diff(alone.indptr)[batch.node_id[rows]].tolist()
 
 
 @pytest.mark.parametrize("sparse", [False, True])

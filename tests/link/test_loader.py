@@ -1,11 +1,14 @@
 """Pairs of training: which come in an epoch, with which labels, and that no held-out link is in any of their scopes."""
 
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from shadow_gnn.aligned import aligned
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.link.loader import PairLoader, TrainingPairs
 from shadow_gnn.link.pairs import are_linked, keys_of, links_of
@@ -85,6 +88,33 @@ def test_batches_hold_all_pairs_of_the_epoch_with_their_labels():
     assert len(seen) == len(found)
     assert [batch.y.tolist() for batch in loader.epoch(1)] == [batch.y.tolist() for batch in batches]
     assert loader.targets.tolist() == SPLITS.train.tolist()
+
+
+class Recorder:
+    """An extractor that notes which thread calls it for what."""
+
+    deterministic, key = True, "recorder"
+
+    def __init__(self):
+        self.pairs, self.threads = [], set()
+
+    def __call__(self, graph, targets, *, seed=0):
+        self.pairs.append(targets.tolist())
+        self.threads.add(threading.current_thread().name)
+        return PprExtractor(topk=3, hide="before", num_threads=1)(graph, targets, seed=seed)
+
+
+def test_scopes_of_the_next_pairs_are_extracted_while_a_step_is_computed():
+    extractor, end = Recorder(), time.monotonic() + 10
+    with aligned([PairLoader(pairs_of(), extractor, batch_size=20)], 0, torch.device("cpu")) as steps:
+        (batch,) = next(steps)
+        # The step of this batch would be computed now; two more batches are made meanwhile, and no third.
+        while len(extractor.pairs) < 3 and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(0.02)
+        assert len(extractor.pairs) == 3
+        assert extractor.pairs[0] == batch.targets.tolist()
+    assert extractor.threads == {"shadow-prefetch"}
 
 
 def test_labels_must_be_one_for_each_target():

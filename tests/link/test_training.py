@@ -9,25 +9,18 @@ import torch
 
 from shadow_gnn.inference import evaluate_split, prediction_loaders
 from shadow_gnn.ingest.memory import from_edges
-from shadow_gnn.link.pairs import links_of
+from shadow_gnn.link.pairs import links_of, without_links
 from shadow_gnn.model_file import read_model
 from shadow_gnn.pair_predictions import recommend, score_pairs, write_pair_predictions
 from shadow_gnn.run.training import RunOptions, resume_run, train_recipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.store import save_graph
 from shadow_gnn.train import fit
-from tests.communities import communities, names, one_thread, small_recipe  # noqa: F401
+from tests.communities import communities, names, near_ring, one_thread, small_recipe  # noqa: F401
 from tests.nn.scopes import READOUTS
 from tests.run.test_training import Stop, StopAfter, assert_same
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-def near_ring(num_nodes=90, seed=0):
-    """Draw a graph whose links join nodes that are near on a ring, so that they can be told from any others."""
-    rng = np.random.default_rng(seed)
-    src = rng.integers(num_nodes, size=6 * num_nodes)
-    return from_edges(src, (src + rng.integers(1, 5, len(src))) % num_nodes, num_nodes)
 
 
 GRAPH = near_ring()
@@ -122,6 +115,21 @@ def test_a_graph_without_features_can_have_degrees_and_learned_columns(encoding)
     assert (setup.model.table.weight != before).all(dim=1).sum() > 80
 
 
+@pytest.mark.parametrize("use_valid_edges", [False, True])
+def test_degrees_in_the_graph_are_those_of_the_links_that_a_split_may_know(use_valid_edges):
+    changes = {"inputs__graph_degree": True, "link__use_valid_edges": use_valid_edges, "model__encoding_join": "concat"}
+    setup = make_setup(recipe(**changes), GRAPH)
+    loaders = {"train": setup.training_loaders()[0]}
+    loaders |= {split: setup.split_loaders(split)[0] for split in ("valid", "test")}
+    for split, loader in loaders.items():
+        batch, known = next(iter(loader.epoch(0))), setup.links.graph_of(split)
+        for scope in (0, 3, 5):
+            rows = batch.subgraph == scope
+            alone = without_links(known, batch.targets[scope : scope + 1].numpy())
+            degree = torch.from_numpy(np.diff(alone.indptr))[batch.node_id[rows]]
+            torch.testing.assert_close(batch.x[rows, 0], torch.log1p(degree.float()))
+
+
 def test_degrees_and_learned_columns_stand_beside_scaled_features(folder):
     graph = communities()
     save_graph(graph, "c")
@@ -157,15 +165,15 @@ def test_scores_of_pairs_do_not_depend_on_order_or_on_other_pairs(trained):
 def test_the_score_of_a_pair_does_not_know_whether_it_is_linked(trained):
     model = read_model(trained.folder)
     first, second = links_of(GRAPH)[10].tolist()
-    from shadow_gnn.link.pairs import without_links
-
     cut = without_links(GRAPH, np.array([[first, second]]))
     assert score_pairs(model, cut, [[first, second]])[0] == score_pairs(model, GRAPH, [[first, second]])[0]
 
 
 def test_recommended_nodes_are_the_best_scored_that_are_not_linked_yet(trained):
     model = read_model(trained.folder)
-    found = recommend(model, GRAPH, 5, top=7, num_candidates=30)
+    seen = []
+    found = recommend(model, GRAPH, 5, top=7, num_candidates=30, progress=lambda *shown: seen.append(shown))
+    assert seen[-1] == ("scoring pairs", 30, 30)
     neighbours = set(GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist())
     assert len(found.node_id) == 7
     assert found.num_candidates == 30

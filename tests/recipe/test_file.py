@@ -177,7 +177,7 @@ def _fit_to_method(table):
         del table[name]
     if method != "shadow":
         table["model"] |= {"encoding": "none", "readout": "center"}
-        table["inputs"] |= {"degree": False}
+        table["inputs"] |= {"degree": False, "graph_degree": False}
         table["task"] |= {"kind": "node"}
     if table["task"]["kind"] == "node":
         del table["link"]

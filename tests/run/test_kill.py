@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,13 +22,13 @@ from shadow_gnn.errors import RunError
 from shadow_gnn.run.training import resume_run, train_recipe
 from shadow_gnn.run.folder import open_run
 from shadow_gnn.store import save_graph
-from tests.communities import communities, small_recipe
+from tests.communities import communities, near_ring, small_recipe
 
 torch.set_num_threads(1)
-root, num_chains, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+root, num_chains, seed, changes = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
 rng = random.Random(seed)
-save_graph(communities(), root / "g")
-recipe = small_recipe(graph=str(root / "g"), training__num_epochs=6, training__batch_size=8, training__patience=4)
+save_graph(near_ring() if changes.get("task__kind") == "link" else communities(), root / "g")
+recipe = small_recipe(graph=str(root / "g"), **changes)
 
 def attempt(folder, patience=None):
     pid = os.fork()
@@ -70,8 +71,25 @@ for chain in range(num_chains):
 print(json.dumps({"kills": kills, "resumed": resumed}))
 """
 
+NODES = {"training__num_epochs": 6, "training__batch_size": 8, "training__patience": 4}
+# Everything that is drawn anew in an epoch of links: their share, the negatives and the scopes.
+LINKS = {
+    **NODES,
+    "task__kind": "link",
+    "link__epoch_share": 0.15,
+    "link__num_negatives": 2,
+    "link__negatives": "degree",
+    "link__use_valid_edges": True,
+    "extractor__kind": "stochastic-ppr",
+    "inputs__graph_degree": True,
+    "model__encoding": "drnl",
+    "model__readout": "sort",
+    "training__cache": "disk",
+    "training__monitor": "auc",
+}
 
-def campaign(folder: Path, num_chains: int, seed: int) -> dict[str, int]:
+
+def campaign(folder: Path, num_chains: int, seed: int, changes: dict[str, Any]) -> dict[str, int]:
     environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
     command = [
         sys.executable,
@@ -82,6 +100,7 @@ def campaign(folder: Path, num_chains: int, seed: int) -> dict[str, int]:
         str(folder),
         str(num_chains),
         str(seed),
+        json.dumps(changes),
     ]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
@@ -89,14 +108,16 @@ def campaign(folder: Path, num_chains: int, seed: int) -> dict[str, int]:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_kills_change_nothing(tmp_path):
-    found = campaign(tmp_path, num_chains=3, seed=1)
+@pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
+def test_kills_change_nothing(tmp_path, changes):
+    found = campaign(tmp_path, num_chains=3, seed=1, changes=changes)
     assert found["kills"] >= 3
     assert found["resumed"] >= 1
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_many_chains_of_kills_change_nothing(tmp_path):
-    found = campaign(tmp_path, num_chains=40, seed=2)
+@pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
+def test_many_chains_of_kills_change_nothing(tmp_path, changes):
+    found = campaign(tmp_path, num_chains=40, seed=2, changes=changes)
     assert found["kills"] >= 40

@@ -67,6 +67,10 @@ def _ends(line: str) -> list[str]:
     return line.split()
 
 
+_MOST_DIGITS = 100
+"""Digits of an id at most: Python refuses to read thousands of them."""
+
+
 class _Finder:
     """Finds nodes by name where the graph has names, otherwise by id."""
 
@@ -81,5 +85,5 @@ class _Finder:
     def __call__(self, text: str) -> int | None:
         if self._by_name is not None:
             return self._by_name.get(text)
-        node = int(text) if text.isdecimal() else -1
+        node = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else -1
         return node if 0 <= node < self._num_nodes else None

@@ -32,6 +32,7 @@ def recommend_command(
     """
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.cli.pairs import find_node
+    from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.cli.trained import open_trained
     from shadow_gnn.pair_predictions import recommend
 
@@ -39,7 +40,9 @@ def recommend_command(
     trained, opened = open_trained(run, graph)
     if trained.config.target != "links":
         raise ValueError(f"recommend: run must be of a model of links, this one predicts {trained.config.target}")
-    found = recommend(trained, opened, find_node(opened, node), top=top, num_candidates=candidates)
+    chosen = find_node(opened, node)
+    with progress_bar() as progress:
+        found = recommend(trained, opened, chosen, top=top, num_candidates=candidates, progress=progress)
     names = opened.node_name
     rows = [
         {"node_id": node_id, **({} if names is None else {"node_name": names[node_id]}), "probability": probability}

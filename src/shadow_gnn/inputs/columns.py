@@ -17,6 +17,7 @@ from shadow_gnn.batch import Batch
 from shadow_gnn.extract.rows import feature_rows
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.labels import KnownLabels
+from shadow_gnn.link.pairs import positions_of
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.smoothing import smoothed
 from shadow_gnn.space import new_array
@@ -42,7 +43,9 @@ class Inputs:
     labels: KnownLabels | None
     """The labels that may be seen; None for no columns of labels."""
     degree: bool = False
-    """Whether the degree of each node inside its scope is the last column: log(1 + degree)."""
+    """Whether the degree of each node inside its scope is a column: log(1 + degree)."""
+    graph_degree: bool = False
+    """Whether the degree of each node in the graph is the last column, on the same scale."""
 
     @property
     def num_features(self) -> int:
@@ -54,16 +57,22 @@ class Inputs:
     @property
     def num_columns(self) -> int:
         """Columns in all."""
-        return self.num_features + (0 if self.labels is None else self.labels.num_columns) + self.degree
+        return self.num_features + (0 if self.labels is None else self.labels.num_columns) + self._num_degrees
+
+    @property
+    def _num_degrees(self) -> int:
+        return self.degree + self.graph_degree
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with x, [N, num_columns], where no target's own label has any part."""
         x = np.empty((batch.num_nodes, self.num_columns), np.float32)
         self._fill_features(x, batch.node_id.numpy())
         if self.labels is not None:
-            self.labels.of_batch(batch, x[:, self.num_features : self.num_columns - self.degree])
+            self.labels.of_batch(batch, x[:, self.num_features : self.num_columns - self._num_degrees])
         if self.degree:
-            x[:, -1] = np.log1p(batch.indptr.diff().numpy())
+            x[:, -self._num_degrees] = np.log1p(batch.indptr.diff().numpy())
+        if self.graph_degree:
+            x[:, -1] = np.log1p(graph_degrees(self.graph, batch))
         return replace(batch, x=torch.from_numpy(x))
 
     def rows(self, node_id: Ints) -> Floats:
@@ -71,8 +80,8 @@ class Inputs:
 
         For whole graphs, where the loss must be of nodes that do not show their labels: see showing.
         """
-        if self.degree:
-            raise ValueError("inputs: degree must be left out for whole graphs, it is that inside a scope")
+        if self._num_degrees:
+            raise ValueError("inputs: degree and graph_degree must be left out for whole graphs, they are for scopes")
         x = np.empty((len(node_id), self.num_columns), np.float32)
         self._fill_features(x, node_id)
         if self.labels is not None:
@@ -120,6 +129,20 @@ class Inputs:
             yield matrix[node_id]
 
 
+def graph_degrees(graph: Graph, batch: Batch) -> Ints:
+    """Return the degree in the graph of every row of a batch; the ends of a pair have theirs without their own link.
+
+    With it, the degree of an end would tell a pair that is linked from one that is not. [N]
+    """
+    node_id = batch.node_id.numpy()
+    degree: Ints = np.asarray(graph.indptr[node_id + 1] - graph.indptr[node_id], dtype=np.int64)
+    if batch.targets.shape[1] == 2:
+        first, second = batch.targets.numpy().T
+        for row, receiver, sender in zip(batch.target_node.numpy().T, (first, second), (second, first), strict=True):
+            degree[row] -= positions_of(graph, sender, receiver) >= 0
+    return degree
+
+
 def make_inputs(recipe: InputsRecipe, graph: Graph, task: Task, *, folder: Path | None = None) -> Inputs | None:
     """Compute what a recipe asks for, once for a graph; None where that is the features alone.
 
@@ -127,7 +150,7 @@ def make_inputs(recipe: InputsRecipe, graph: Graph, task: Task, *, folder: Path 
     the file has no name and vanishes with the process.
     """
     _check(recipe, graph, task)
-    if recipe.smooth == 0 and not recipe.reads_labels and not recipe.degree:
+    if recipe.smooth == 0 and not recipe.reads_labels and not recipe.degree and not recipe.graph_degree:
         return None
     matrix: Floats | None = None
     if recipe.smooth > 0 and graph.x is not None:
@@ -140,7 +163,7 @@ def make_inputs(recipe: InputsRecipe, graph: Graph, task: Task, *, folder: Path 
         labels = KnownLabels.of(
             graph, train, task.out_dim, own=recipe.labels, num_hops=recipe.smooth_labels, folder=folder
         )
-    return Inputs(graph, matrix, labels, recipe.degree)
+    return Inputs(graph, matrix, labels, recipe.degree, recipe.graph_degree)
 
 
 def _check(recipe: InputsRecipe, graph: Graph, task: Task) -> None:

@@ -172,6 +172,8 @@ class InputsRecipe(Record):
 
     degree: bool = False
     """Also read the degree of each node inside the scope, on a log scale."""
+    graph_degree: bool = False
+    """Also read the degree of each node in the graph, on a log scale; that of a pair's ends without their own link."""
     learned_dim: Annotated[int, Field(ge=0, le=4096)] = 0
     """Also read this many columns that are learned for each node of the graph; such a model knows no other graph."""
 
@@ -183,7 +185,7 @@ class InputsRecipe(Record):
     def num_columns(self, num_features: int, num_labels: int) -> int:
         """Count the columns that a model reads: num_features of the graph, num_labels classes or labels."""
         found = num_features * (1 + self.smooth) + num_labels * (self.labels + self.smooth_labels)
-        return found + self.degree + self.learned_dim
+        return found + self.degree + self.graph_degree + self.learned_dim
 
 
 class ModelRecipe(Record):
@@ -406,8 +408,10 @@ class Recipe(Record):
         for name, needed in (("encoding", "none"), ("readout", "center")):
             if getattr(self.model, name) != needed:
                 raise ValueError(f'model.{name}: must be "{needed}" for training.method "{method}", without scopes')
-        if self.inputs.degree or self.inputs.learned_dim:
-            raise ValueError(f'inputs: degree and learned_dim must be left out for training.method "{method}"')
+        if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
+            raise ValueError(
+                f'inputs: degree, graph_degree and learned_dim must be left out for training.method "{method}"'
+            )
         if method == "saint" and self.inputs.reads_labels:
             raise ValueError(
                 'inputs: labels and smooth_labels must be left out for training.method "saint", as every training '
