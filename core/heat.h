@@ -111,7 +111,7 @@ class Heat {
 
   // To the neighbours of a node in proportion to the edge weights; from a dead end home to the targets.
   void send(const Csr<Id>& csr, size_t number, double amount, int64_t max_row) {
-    const double total = levels_.total_weight(csr, number);
+    const double total = levels_.total_weight(csr, number, max_row);
     if (total > 0) {
       levels_.spread(csr, number, amount / total, max_row);
     } else {

@@ -96,7 +96,7 @@ class Katz {
     if (!(mass.degree > 0)) return 0;
     if (csr.weight == nullptr) return gain;
     if (!(gain * options.max_weight > tolerance)) return 0;
-    return gain * levels_.total_weight(csr, static_cast<size_t>(number)) / mass.degree;
+    return gain * levels_.total_weight(csr, static_cast<size_t>(number), kMaxRow) / mass.degree;
   }
 
   double cut(int64_t room) {

@@ -71,15 +71,17 @@ class Levels {
     ++step_;
   }
 
-  // Sum of the weights of a node's list, hidden edges left out.
-  double total_weight(const Csr<Id>& csr, size_t number) const {
+  // Sum of the weights of a node's list, hidden edges left out. Of a list longer than max_row, evenly spaced entries
+  // stand for all.
+  double total_weight(const Csr<Id>& csr, size_t number, int64_t max_row) const {
     const Row<Id> row = csr.row(index_[number]);
     const int64_t gap = gap_of(number);
     if (csr.weight == nullptr) return static_cast<double>(row.size() - (gap >= 0));
     const float* weight = csr.weight + row.position;
+    const int64_t stride = 1 + (row.size() - 1) / max_row;
     double total = 0;
-    for (int64_t entry = 0; entry < row.size(); ++entry) total += entry == gap ? 0 : weight[entry];
-    return total;
+    for (int64_t entry = 0; entry < row.size(); entry += stride) total += entry == gap ? 0 : weight[entry];
+    return total * static_cast<double>(stride);
   }
 
   // Send `share` times the weight of its edge to each neighbour of a node. Of a list longer than max_row, evenly spaced

@@ -34,13 +34,16 @@ class RadiusSearch {
     product_.resize(static_cast<size_t>(csr.num_nodes));
   }
 
-  // At most num_steps passes over the edges; fewer once they bring no more.
+  // About num_steps passes over the edges at most; fewer once they bring no more.
   template <class Poll>
   Radius run(int num_steps, int num_threads, Poll&& poll) {
-    double bound = multiply(num_threads, poll);
+    double bound = multiply(num_threads, poll);  // the largest sum of a row
     const double max_weight = heaviest_.empty() ? 0 : *std::max_element(heaviest_.begin(), heaviest_.end());
+    if (!(bound > 0)) return {0, max_weight};
+    unit_ = bound;
+    multiply(num_threads, poll);
     for (size_t node = 0; node < x_.size(); ++node) x_[node] = product_[node] > 0 ? std::sqrt(product_[node]) : 1.0f;
-    for (int step = 1; step < num_steps && bound > 0; ++step) {
+    for (int step = 0; step < num_steps; ++step) {
       const double found = multiply(num_threads, poll);
       const bool has_settled = step > kFirstSteps && found > (1 - kSettled) * bound;
       bound = std::min(bound, found);
@@ -56,7 +59,7 @@ class RadiusSearch {
   static constexpr double kSettled = 1e-3, kRounding = 1e-5;
   static constexpr double kShift = 0.25;  // of the identity, in radii
 
-  // product_ = A x_; return the largest (A x)_i / x_i.
+  // product_ = A x_ / unit_; return the largest (A x)_i / x_i.
   template <class Poll>
   double multiply(int num_threads, Poll&& poll) {
     parallel_for(
@@ -78,7 +81,7 @@ class RadiusSearch {
         heaviest = std::max(heaviest, weight);
         sum += static_cast<double>(weight) * x_[static_cast<size_t>(csr_.checked(row.begin[entry]))];
       }
-      product_[static_cast<size_t>(node)] = static_cast<float>(sum);
+      product_[static_cast<size_t>(node)] = static_cast<float>(sum / unit_);
       most = std::max(most, sum / x_[static_cast<size_t>(node)]);
     }
     most_[static_cast<size_t>(block)] = most;
@@ -89,7 +92,7 @@ class RadiusSearch {
   void advance(double radius) {
     const double shift = kShift * radius;
     for (size_t node = 0; node < x_.size(); ++node) {
-      const double value = (product_[node] + shift * x_[node]) / (radius + shift);
+      const double value = (unit_ * product_[node] + shift * x_[node]) / (radius + shift);
       x_[node] = std::max(static_cast<float>(value), std::numeric_limits<float>::min());
     }
   }
@@ -100,6 +103,7 @@ class RadiusSearch {
   }
 
   Csr<Id> csr_;
+  double unit_ = 1;  // x_ is at most 1, and with the largest sum of a row for a unit product_ is too
   std::vector<float> x_, product_;
   std::vector<double> most_;     // by block of rows: the largest (A x)_i / x_i
   std::vector<float> heaviest_;  // and the largest weight

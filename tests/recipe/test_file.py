@@ -210,6 +210,24 @@ def test_branches_survive_the_round_trip():
     assert Recipe.model_validate(tomllib.loads(write_recipe(recipe))) == recipe
 
 
+def test_parts_of_a_combined_score_survive_the_round_trip():
+    parts = [{"weight": 2, "extractor": {"kind": "heat", "t": 5.0}}, {"extractor": {"kind": "khop"}}]
+    for table in ({"kind": "combined"}, {"kind": "combined", "topk": 30, "parts": parts}):
+        recipe = Recipe.model_validate({"graph": "g", "extractor": table})
+        assert Recipe.model_validate(tomllib.loads(write_recipe(recipe))) == recipe
+
+
+def test_faults_of_parts_are_named(read):
+    head = 'graph = "g"\n[extractor]\nkind = "combined"\n'
+    assert faults(read, head + "parts = [{wait = 1, extractor = {fanout = 3}}]") == [
+        "recipe.toml: extractor.parts.0.wait: unknown key; did you mean weight?",
+        "recipe.toml: extractor.parts.0.extractor.fanout: unknown key of ppr; khop would have it",
+    ]
+    assert faults(read, head + 'parts = [{extractor = {kind = "combined"}}]') == [
+        "recipe.toml: extractor: parts must not be combined themselves; list their parts here"
+    ]
+
+
 def test_every_key_has_a_text_and_a_default_that_reads_back():
     for key in recipe_keys():
         assert key.text.endswith("."), key

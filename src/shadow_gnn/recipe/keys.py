@@ -49,7 +49,11 @@ def recipe_keys() -> list[Key]:
 
 
 def toml_value(value: Any) -> str:
-    """Write a scalar or a list of them as TOML."""
+    """Write a scalar, a table or a list of them as a TOML value."""
+    if isinstance(value, Record):
+        return toml_value(value.model_dump(exclude_none=True))
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {toml_value(item)}' for name, item in value.items())}}}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, bool):
@@ -89,7 +93,8 @@ def _values(field: FieldInfo) -> str:
         return " | ".join(toml_value(choice) for choice in choices)
     kind, metadata = field.annotation, list(field.metadata)
     if get_origin(kind) is tuple:
-        return "list of integers"
+        inner = get_args(kind)[0]
+        return "list of tables" if isinstance(inner, type) and issubclass(inner, Record) else "list of integers"
     if get_args(kind):  # An optional number keeps its bounds inside the union.
         inner = get_args(kind)[0]
         kind, metadata = inner.__origin__, [bound for info in inner.__metadata__ for bound in info.metadata]
