@@ -18,7 +18,7 @@ struct KatzOptions {
   double max_weight = 1;   // no edge weighs more
   int64_t topk = 200;
   double tolerance = 0;     // > 0: the plain rule, walk on while a step brings more than this to each neighbour
-  double precision = 0.15;  // otherwise: more than this share of the topk-th score
+  double precision = 0.01;  // otherwise: more than this share of the topk-th score
 };
 
 template <class Id>

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import expm
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import expm_multiply
 
 from shadow_gnn.extract import Subgraphs
 from shadow_gnn.graph import Graph
@@ -60,12 +63,17 @@ def dense_ppr(graph: Graph, targets: list[int], teleport: float) -> NDArray[np.f
     return np.linalg.solve(np.eye(graph.num_nodes) - (1 - teleport) * transition.T, teleport * start)
 
 
-def dense_adjacency(graph: Graph) -> NDArray[np.float64]:
-    """Return the weight of every step of a walk: from row to column."""
+@lru_cache(maxsize=4)
+def _steps(graph: Graph) -> NDArray[np.float64]:
     matrix = np.zeros((graph.num_nodes, graph.num_nodes))
     for tail, head, data in walks(graph).edges(data=True):
         matrix[tail, head] = data["weight"]
     return matrix
+
+
+def dense_adjacency(graph: Graph) -> NDArray[np.float64]:
+    """Return the weight of every step of a walk: from row to column."""
+    return _steps(graph).copy()
 
 
 def start_of(graph: Graph, targets: list[int]) -> NDArray[np.float64]:
@@ -87,7 +95,7 @@ def dense_heat(graph: Graph, targets: list[int], t: float) -> NDArray[np.float64
     totals = transition.sum(axis=1)
     transition[totals > 0] /= totals[totals > 0, None]
     transition[totals == 0] = start
-    heat: NDArray[np.float64] = expm(t * (transition.T - np.eye(graph.num_nodes))) @ start
+    heat: NDArray[np.float64] = expm_multiply(csr_array(t * (transition.T - np.eye(graph.num_nodes))), start)
     return heat
 
 

@@ -28,7 +28,7 @@ def star(num_leaves: int) -> Graph:
 def test_plain_rule_scores_equal_a_dense_solve(name: str, share: float) -> None:
     graph = GRAPHS[name]
     attenuation = share / (spectral_bound(graph).radius or 1)
-    for target in range(0, graph.num_nodes, 7):
+    for target in range(0, graph.num_nodes, 31):
         scope = KatzExtractor(topk=graph.num_nodes, attenuation=attenuation, tolerance=1e-13)(graph, [target])
         exact = dense_katz(graph, [target], attenuation)
         np.testing.assert_allclose(scope.score, exact[scope.node_id], rtol=1e-5, atol=1e-10)
@@ -52,7 +52,7 @@ def test_scope_is_the_best_ranked_that_is_connected(graph: Graph, topk: int, dat
 def test_walks_that_follow_the_topk_th_score_find_the_exact_topk(name: str) -> None:
     graph, extractor = GRAPHS[name], KatzExtractor(topk=20, precision=0.001)
     recalls = []
-    for target in range(graph.num_nodes):
+    for target in range(0, graph.num_nodes, 1 + graph.num_nodes // 20):
         exact = dense_katz(graph, [target], extractor.attenuation_on(graph))
         scope = extractor(graph, [target])
         expected = grow(graph, [target], [int(v) for v in np.argsort(-exact, kind="stable") if exact[v] > 1e-12], 20)
@@ -63,9 +63,9 @@ def test_walks_that_follow_the_topk_th_score_find_the_exact_topk(name: str) -> N
 
 
 def test_defaults_catch_the_exact_topk_of_a_larger_graph() -> None:
-    graph = graph_of(2000, random_edges(2000, 12000, seed=5))
+    graph = graph_of(1000, random_edges(1000, 6000, seed=5))
     recall, share = [], []
-    for target in range(3, 2000, 200):
+    for target in range(3, 1000, 200):
         scope = KatzExtractor(topk=100)(graph, [target])
         exact = dense_katz(graph, [target], KatzExtractor().attenuation_on(graph))
         best = np.sort(exact)[-100:]
@@ -87,7 +87,7 @@ def test_attenuation_is_checked_against_the_spectral_radius() -> None:
     graph = graph_of(4, [(a, b) for a in range(4) for b in range(a)])  # Complete: radius 3.
     assert KatzExtractor().attenuation_on(graph) == pytest.approx(0.5 / 3, rel=1e-4)
     assert len(KatzExtractor(attenuation=0.333)(graph, [0]).node_id) == 4
-    message = r"KatzExtractor: attenuation must be below 1 / spectral radius, 0.33333\d on this graph, .* got 0.334"
+    message = r"KatzExtractor: attenuation must be below 1 / spectral radius, 0.3333\d* on this graph, .* got 0.334"
     with pytest.raises(ValueError, match=message):
         KatzExtractor(attenuation=0.334)(graph, [0])
 

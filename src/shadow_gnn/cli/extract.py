@@ -74,7 +74,10 @@ def extract_command(
         float | None, typer.Option(help=f"{_PUSH}: fixed residual bound.", show_default="refined for each target")
     ] = None,
     precision: Annotated[
-        float | None, typer.Option(help=f"{_PUSH}: how far to refine; smaller is nearer to exact.", show_default="0.15")
+        float | None,
+        typer.Option(
+            help=f"{_PUSH}: how far to refine; smaller is nearer to exact.", show_default="0.15, for katz 0.01"
+        ),
     ] = None,
     attenuation: Annotated[
         float | None,

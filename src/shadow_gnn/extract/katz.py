@@ -38,8 +38,9 @@ class KatzExtractor:
     tolerance: float | None = None
     """Walk on from a node while that brings more than this to each neighbour, however long it takes. None compares with
     the topk-th score so far, and visits at most 128 * topk + 16,384 entries of neighbour lists for a target."""
-    precision: float = 0.15
-    """Where tolerance is None: walk on while that brings more than this share of the topk-th score."""
+    precision: float = 0.01
+    """Where tolerance is None: walk on while that brings more than this share of the topk-th score. Many nodes have
+    about the same number of walks, so it takes a finer one than PPR to tell them apart."""
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""
     hide: Hide = "none"

@@ -65,16 +65,18 @@ def toml_value(value: Any) -> str:
 
 
 def _extractor_keys() -> list[Key]:
-    """Return the keys of all extractors, each once, with the kinds that have it."""
-    owners: dict[str, list[str]] = {}
-    found: dict[str, Key] = {}
+    """Return the keys of all extractors with the kinds that have it, each once for every default that it has."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], Key] = {}
     for kind, record in EXTRACTORS.items():
         for name, field in record.model_fields.items():
-            owners.setdefault(name, []).append(kind)
-            found.setdefault(name, _key("extractor", name, field))
+            key = _key("extractor", name, field)
+            place = (name, "" if name == "kind" else key.default)
+            owners.setdefault(place, []).append(kind)
+            found.setdefault(place, key)
     choices = " | ".join(toml_value(kind) for kind in EXTRACTORS)
-    first = replace(found.pop("kind"), values=choices, text="How scopes are chosen.")
-    return [first, *(replace(key, text=f"{', '.join(owners[name])}: {key.text}") for name, key in found.items())]
+    first = replace(found.pop(("kind", "")), values=choices, text="How scopes are chosen.")
+    return [first, *(replace(key, text=f"{', '.join(owners[place])}: {key.text}") for place, key in found.items())]
 
 
 def _key(table: str, name: str, field: FieldInfo) -> Key:

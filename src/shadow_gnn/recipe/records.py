@@ -143,7 +143,7 @@ class KatzRecipe(Record):
     """Factor of each step of a walk, below 1 / spectral radius of the graph; left out, half of that."""
     tolerance: Annotated[float, Field(gt=0, le=1)] | None = None
     """A fixed bound on what a step must bring to each neighbour; left out, it follows the topk-th score."""
-    precision: Annotated[float, Field(gt=0, le=100)] = 0.15
+    precision: Annotated[float, Field(gt=0, le=100)] = 0.01
     """That bound as a share of the topk-th score; smaller is slower and nearer to exact."""
 
 
