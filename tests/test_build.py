@@ -157,7 +157,7 @@ def test_sums_over_walks_and_of_scores_are_built_with_all_their_options():
     parts = [{"weight": 0.5, "extractor": {"kind": "stochastic-ppr"}}, {"extractor": {"kind": "full", "num_hops": 1}}]
     combined = CombinedRecipe.model_validate({"topk": 9, "parts": parts})
     for training, drawn in ((True, StochasticPprExtractor), (False, PprExtractor)):
-        expected = CombinedExtractor(((0.5, drawn(topk=18)), (1.0, FullExtractor(1))), topk=9, hide="before")
+        expected = CombinedExtractor(((0.5, drawn(topk=9)), (1.0, FullExtractor(1))), topk=9, hide="before")
         assert build_extractor(combined, training=training, hide="before") == expected
 
 

@@ -88,10 +88,10 @@ def test_targets_by_split_ids_and_file(folder, tmp_path):
     assert numbers(*full, tmp_path / "ids.npy")["num_nodes"]["mean"] == 2
 
 
-def test_parts_are_added_with_room_for_more_candidates(folder):
+def test_parts_are_added_with_the_same_topk(folder):
     key = numbers(folder, "--extractor", "combined", "--part", "heat", "--part", "node", "--topk", 2)["extractor"]
     assert key.startswith("combined/1 topk=2 ")
-    assert "1.0 * (heat/1 topk=4 t=3.0 " in key
+    assert "1.0 * (heat/1 topk=2 t=3.0 " in key
     assert "1.0 * (node/1" in key
 
 

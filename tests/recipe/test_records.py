@@ -32,10 +32,10 @@ def test_kind_decides_the_extractor(kind):
     assert Recipe.model_validate({"graph": "g", "extractor": {"kind": kind}}).extractor.kind == kind
 
 
-def test_parts_have_twice_the_topk_of_the_combination_unless_they_set_their_own():
+def test_parts_have_the_topk_of_the_combination_unless_they_set_their_own():
     parts = [{"extractor": {}}, {"extractor": {"kind": "katz", "topk": 5}}, {"extractor": {"kind": "full"}}]
     combined = CombinedRecipe.model_validate({"topk": 30, "parts": parts})
-    assert [part.extractor for part in combined.parts] == [PprRecipe(topk=60), KatzRecipe(topk=5), FullRecipe()]
+    assert [part.extractor for part in combined.parts] == [PprRecipe(topk=30), KatzRecipe(topk=5), FullRecipe()]
     assert [part.extractor.kind for part in CombinedRecipe().parts] == ["ppr", "katz"]
 
 

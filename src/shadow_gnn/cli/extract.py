@@ -87,7 +87,7 @@ def extract_command(
     part: Annotated[
         list[Kind] | None,
         typer.Option(
-            help="combined: an extractor whose scores are added, with twice the topk; repeat it for each.",
+            help="combined: an extractor whose scores are added, with the same topk; repeat it for each.",
             show_default="ppr, katz",
         ),
     ] = None,
@@ -179,12 +179,12 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
 
 
 def _combined(options: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Return the options of a combined extractor: parts of equal weight, with room for twice its topk."""
+    """Return the options of a combined extractor: parts of equal weight, each with its topk."""
     kinds = options.get("part", [Kind.ppr, Kind.katz])
     if Kind.combined in kinds:
         raise ValueError("extract: --part must name another extractor than combined")
     topk = options.get("topk", 200)
-    parts = [_build(kind, {"topk": 2 * topk} if "topk" in _OPTIONS[kind] else {}, threads) for kind in kinds]
+    parts = [_build(kind, {"topk": topk} if "topk" in _OPTIONS[kind] else {}, threads) for kind in kinds]
     return {"topk": topk, "parts": tuple((1.0, part) for part in parts)}
 
 

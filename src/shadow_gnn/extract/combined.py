@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Parts = tuple[tuple[float, Extractor], ...]
 
-_DEFAULT_PARTS: Parts = ((1.0, PprExtractor(topk=400)), (1.0, KatzExtractor(topk=400)))
+_DEFAULT_PARTS: Parts = ((1.0, PprExtractor()), (1.0, KatzExtractor()))
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class CombinedExtractor:
     """
 
     parts: Parts = _DEFAULT_PARTS
-    """(weight, extractor) of each part. Give the extractors more room than topk, or what is second best for all of them
-    is not among the candidates."""
+    """(weight, extractor) of each part. The candidates are what is in any part's scope: give the extractors a larger
+    topk where what is second best for all of them is to be among them; it costs accordingly."""
     topk: int = 200
     """Most nodes of a scope, the target included; of a scope with several targets, as many for each."""
     edge_pos: bool = False

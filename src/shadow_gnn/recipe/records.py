@@ -144,7 +144,7 @@ class KatzRecipe(Record):
     tolerance: Annotated[float, Field(gt=0, le=1)] | None = None
     """A fixed bound on what a step must bring to each neighbour; left out, it follows the topk-th score."""
     precision: Annotated[float, Field(gt=0, le=100)] = 0.01
-    """That bound as a share of the topk-th score; smaller is slower and nearer to exact."""
+    """That bound as a share of the topk-th score, where it follows it; smaller is slower and nearer to exact."""
 
 
 class HeatRecipe(Record):
@@ -168,7 +168,7 @@ class PartRecipe(Record):
     weight: Annotated[float, Field(gt=0, le=1_000_000)] = 1.0
     """Factor of the part's scores, which are at most 1 but for the target's."""
     extractor: ExtractorRecipe
-    """Whose scores they are; topk, if left out, is twice that of the combination."""
+    """Whose scores they are; topk, if left out, is that of the combination."""
 
 
 class CombinedRecipe(Record):
@@ -184,14 +184,14 @@ class CombinedRecipe(Record):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, value: Any) -> Any:
-        """Complete a table: the default parts, and room for more candidates than are chosen."""
+        """Complete a table: the default parts, and as many candidates of each as are chosen."""
         if not isinstance(value, dict):
             return value
         parts, topk = value.get("parts", ()), value.get("topk", 200)
         if not isinstance(parts, (list, tuple)) or not isinstance(topk, int):
             return value
         parts = parts or [{"extractor": {"kind": kind}} for kind in ("ppr", "katz")]
-        return {**value, "parts": [_with_room(part, min(2 * topk, 1_000_000)) for part in parts]}
+        return {**value, "parts": [_with_topk(part, topk) for part in parts]}
 
     @model_validator(mode="after")
     def _check_parts(self) -> CombinedRecipe:
@@ -200,7 +200,7 @@ class CombinedRecipe(Record):
         return self
 
 
-def _with_room(part: Any, topk: int) -> Any:
+def _with_topk(part: Any, topk: int) -> Any:
     """Return a part's table whose extractor has a topk, if it is of a kind with one."""
     if not isinstance(part, dict) or not isinstance(extractor := part.get("extractor", {}), dict):
         return part
