@@ -73,7 +73,7 @@ class Heat {
       if (levels_.size() > options.topk) {
         const double kth = levels_.best(options.topk, [](const LevelMass& mass) { return mass.score; });
         const double wanted = std::max(options.precision * kth, kFinest);
-        if (tolerance <= 1.25 * wanted) return;
+        if (!(tolerance > 1.25 * wanted)) return;  // Also where weights of a damaged file leave no numbers.
         tolerance = std::max(wanted, 0.1 * tolerance);
       } else {
         if (tolerance < kUnderflow || (has_walked_all && tolerance <= 1e-6)) return;
@@ -112,7 +112,7 @@ class Heat {
   // To the neighbours of a node in proportion to the edge weights; from a dead end home to the targets.
   void send(const Csr<Id>& csr, size_t number, double amount, int64_t max_row) {
     const double total = levels_.total_weight(csr, number, max_row);
-    if (total > 0) {
+    if (total > 0 && std::isfinite(total)) {
       levels_.spread(csr, number, amount / total, max_row);
     } else {
       levels_.send_home(amount);

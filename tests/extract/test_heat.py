@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -122,6 +124,16 @@ def test_pair_scores_are_the_mean_of_both_ends() -> None:
     scope = HeatExtractor(topk=60, tolerance=1e-13)(graph, [[3, 20]])
     mean = (dense_heat(graph, [3], 3.0) + dense_heat(graph, [20], 3.0)) / 2
     np.testing.assert_allclose(scope.score, mean[scope.node_id], rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0, 3e38])
+def test_damaged_weights_end_in_a_scope(weight: float) -> None:
+    values = np.ones(8 * 7, np.float32)
+    indices = np.array([[other for other in range(8) if other != node] for node in range(8)], np.int32).ravel()
+    graph = Graph(np.arange(0, 57, 7), indices, edge_weight=values, path=Path("damaged"))
+    values[::3] = weight
+    for scope in HeatExtractor(topk=3)(graph, np.arange(8)):
+        assert 1 <= len(scope.node_id) <= 3
 
 
 @pytest.mark.parametrize(
