@@ -1,11 +1,13 @@
 // Bindings: scopes of targets, by every extractor of the core.
 // Not for: what is done with scopes afterwards (bind_batches.cpp).
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
 
 #include "binding.h"
 #include "engine.h"
+#include "radius.h"
 
 namespace shadow {
 namespace {
@@ -63,16 +65,51 @@ nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64
   return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
+nb::tuple extract_katz(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double attenuation,
+                       double max_weight, double tolerance, double precision, bool positions, uint64_t seed,
+                       int num_threads, int hide) {
+  const bool valid =
+      topk >= 1 && attenuation > 0 && std::isfinite(attenuation) && max_weight >= 0 && tolerance >= 0 && precision > 0;
+  if (!valid) throw std::invalid_argument("options of a Katz extraction are out of range");
+  const KatzOptions options{attenuation, max_weight, topk, tolerance, precision};
+  return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
+}
+
+nb::tuple extract_heat(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double time, double tolerance,
+                       double precision, bool positions, uint64_t seed, int num_threads, int hide) {
+  const bool valid = topk >= 1 && time > 0 && time <= 100 && tolerance >= 0 && precision > 0;
+  if (!valid) throw std::invalid_argument("options of a heat-kernel extraction are out of range");
+  const HeatOptions options{time, topk, tolerance, precision};
+  return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
+}
+
+// A bound on the spectral radius of the weighted adjacency, and the largest weight.
+nb::tuple spectral_bound(const GraphView& graph, int num_steps, int num_threads) {
+  check_threads(num_threads);
+  if (num_steps < 1) throw std::invalid_argument("num_steps must be at least 1");
+  SignalPoll poll;
+  const Radius radius = std::visit(
+      [&](const auto& indices) {
+        const auto csr = csr_of(graph, indices);
+        const nb::gil_scoped_release release;
+        RadiusSearch<std::decay_t<decltype(*csr.indices)>> search(csr);
+        return search.run(num_steps, num_threads, [&poll] { poll(); });
+      },
+      graph.indices);
+  return nb::make_tuple(radius.bound, radius.max_weight);
+}
+
 nb::tuple induce(const GraphView& graph, const In2<int64_t>& targets, const In1<int64_t>& ptr,
                  const In1<int64_t>& node_id, const In1<float>& score, int64_t max_nodes, bool positions, uint64_t seed,
-                 int num_threads) {
+                 int num_threads, int64_t topk, int hide) {
   const size_t count = targets.shape(0);
   bool valid = ptr.shape(0) == count + 1 && score.shape(0) == node_id.shape(0) && ptr.data()[0] == 0 &&
                ptr.data()[count] == static_cast<int64_t>(node_id.shape(0));
   for (size_t item = 0; valid && item < count; ++item) valid = ptr.data()[item] <= ptr.data()[item + 1];
   if (!valid) throw std::invalid_argument("ptr must ascend from 0 to the length of node_id and score");
-  const GivenOptions options{ptr.data(), node_id.data(), score.data()};
-  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads));
+  if (topk < 1) throw std::invalid_argument("topk must be at least 1");
+  const GivenOptions options{ptr.data(), node_id.data(), score.data(), topk};
+  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
 }  // namespace
@@ -87,9 +124,17 @@ void bind_scopes(nb::module_& m) {
         nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
         nb::arg("relative_threshold"), nb::arg("stochastic"), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_katz", &extract_katz, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
+        nb::arg("attenuation"), nb::arg("max_weight"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"),
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_heat", &extract_heat, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
+        nb::arg("time"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"), nb::arg("seed"),
+        nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("spectral_bound", &spectral_bound, nb::arg("graph"), nb::kw_only(), nb::arg("num_steps"),
+        nb::arg("num_threads"));
   m.def("induce", &induce, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("ptr").noconvert(),
         nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"));
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX, nb::arg("hide") = 0);
 }
 
 }  // namespace shadow

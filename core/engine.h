@@ -17,6 +17,8 @@
 
 #include "csr.h"
 #include "guard.h"
+#include "heat.h"
+#include "katz.h"
 #include "khop.h"
 #include "parallel.h"
 #include "ppr.h"
@@ -36,9 +38,11 @@ struct GivenOptions {
   const int64_t* ptr;
   const int64_t* node_id;
   const float* score;
+  int64_t topk;  // most nodes for each target
 };
 
-using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, GivenOptions>;
+using ExtractOptions =
+    std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, KatzOptions, HeatOptions, GivenOptions>;
 
 // What is done with the edges between the two targets of a pair.
 enum class Hide {
@@ -85,6 +89,8 @@ struct Scopes {
 template <class Id>
 struct Worker {
   Ppr<Id> ppr;
+  Katz<Id> katz;
+  Heat<Id> heat;
   Khop<Id> khop;
   Ranking<Id> ranking;
   ScopeBuilder<Id> builder;
@@ -110,11 +116,16 @@ struct Worker {
             khop.rank(csr, targets.data(), count, options, scope.max_nodes, key, hidden, ranking);
             note(khop);
           } else if constexpr (std::is_same_v<Options, PprOptions>) {
-            rank_by_ppr(csr, options, hidden, scope);
+            rank_by(ppr, csr, options, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, KatzOptions>) {
+            rank_by(katz, csr, options, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, HeatOptions>) {
+            rank_by(heat, csr, options, hidden, scope);
           } else if constexpr (std::is_same_v<Options, GivenOptions>) {
             rank_given(csr, options, item);
+            cap(scope, options.topk);
           } else {
-            rank_by_ppr(csr, options.ppr, hidden, scope);
+            rank_by(ppr, csr, options.ppr, hidden, scope);
             draw(count, key);
           }
         },
@@ -164,12 +175,18 @@ struct Worker {
     nodes_touched = static_cast<int64_t>(ranking.all.size());
   }
 
-  // Each of several targets brings room for topk nodes along.
-  void rank_by_ppr(const Csr<Id>& csr, PprOptions options, bool hidden, ScopeOptions& scope) {
-    options.topk = std::min<int64_t>(options.topk, INT32_MAX) * static_cast<int64_t>(targets.size());
-    ppr.rank(csr, targets.data(), static_cast<int32_t>(targets.size()), options, hidden, ranking);
-    scope.max_nodes = std::min(scope.max_nodes, options.topk);
-    note(ppr);
+  // Each of several targets brings room for topk nodes along; return the room of all.
+  int64_t cap(ScopeOptions& scope, int64_t topk) const {
+    const int64_t most = std::min<int64_t>(topk, INT32_MAX) * static_cast<int64_t>(targets.size());
+    scope.max_nodes = std::min(scope.max_nodes, most);
+    return most;
+  }
+
+  template <class Ranker, class Options>
+  void rank_by(Ranker& ranker, const Csr<Id>& csr, Options options, bool hidden, ScopeOptions& scope) {
+    options.topk = cap(scope, options.topk);
+    ranker.rank(csr, targets.data(), static_cast<int32_t>(targets.size()), options, hidden, ranking);
+    note(ranker);
   }
 
   void rank_targets() {

@@ -10,13 +10,25 @@ from shadow_gnn.batch import collate
 from shadow_gnn.build import LAYERS, READOUTS, build_extractor, build_model, with_cache
 from shadow_gnn.extract import (
     CachedExtractor,
+    CombinedExtractor,
     FullExtractor,
+    HeatExtractor,
+    KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
     StochasticPprExtractor,
 )
-from shadow_gnn.recipe import FullRecipe, KhopRecipe, ModelRecipe, NodeRecipe, PprRecipe
+from shadow_gnn.recipe import (
+    CombinedRecipe,
+    FullRecipe,
+    HeatRecipe,
+    KatzRecipe,
+    KhopRecipe,
+    ModelRecipe,
+    NodeRecipe,
+    PprRecipe,
+)
 from shadow_gnn.views import feature_statistics
 from tests.communities import communities, one_thread  # noqa: F401
 
@@ -135,6 +147,18 @@ def test_extractors_get_the_parameters_of_their_recipes():
     assert build_extractor(khop, training=True) == KhopExtractor(3, 4, True, 9)
     assert build_extractor(FullRecipe(num_hops=1, max_nodes=3), training=True) == FullExtractor(1, 3)
     assert build_extractor(NodeRecipe(), training=True, edge_pos=True) == NodeExtractor(True)
+
+
+def test_sums_over_walks_and_of_scores_are_built_with_all_their_options():
+    katz = KatzRecipe(topk=7, attenuation=0.01, tolerance=1e-5, precision=0.3)
+    assert build_extractor(katz, training=True, hide="after") == KatzExtractor(7, 0.01, 1e-5, 0.3, hide="after")
+    heat = HeatRecipe(topk=7, t=5.0, tolerance=1e-5, precision=0.3)
+    assert build_extractor(heat, training=True, edge_pos=True) == HeatExtractor(7, 5.0, 1e-5, 0.3, edge_pos=True)
+    parts = [{"weight": 0.5, "extractor": {"kind": "stochastic-ppr"}}, {"extractor": {"kind": "full", "num_hops": 1}}]
+    combined = CombinedRecipe.model_validate({"topk": 9, "parts": parts})
+    for training, drawn in ((True, StochasticPprExtractor), (False, PprExtractor)):
+        expected = CombinedExtractor(((0.5, drawn(topk=9)), (1.0, FullExtractor(1))), topk=9, hide="before")
+        assert build_extractor(combined, training=training, hide="before") == expected
 
 
 def test_only_deterministic_extractors_are_cached():

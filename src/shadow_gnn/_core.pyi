@@ -49,6 +49,34 @@ def extract_ppr(
     num_threads: int,
     hide: int = 0,
 ) -> Scopes: ...
+def extract_katz(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    topk: int,
+    attenuation: float,
+    max_weight: float,
+    tolerance: float,
+    precision: float,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
+) -> Scopes: ...
+def extract_heat(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    topk: int,
+    time: float,
+    tolerance: float,
+    precision: float,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
+) -> Scopes: ...
+def spectral_bound(graph: GraphView, *, num_steps: int, num_threads: int) -> tuple[float, float]: ...
 def drnl(indptr: Int64, indices: Int64, ends: Int64, max_label: int, max_distance: int) -> Int64: ...
 def induce(
     graph: GraphView,
@@ -61,6 +89,8 @@ def induce(
     positions: bool,
     seed: int,
     num_threads: int,
+    topk: int = 2147483647,
+    hide: int = 0,
 ) -> Scopes: ...
 def collate(
     ptr: Int64, hop: Int32, indptr: Int64, indices: Int32, by_hop: bool

@@ -15,8 +15,11 @@ import torch
 
 from shadow_gnn.extract import (
     CachedExtractor,
+    CombinedExtractor,
     Extractor,
     FullExtractor,
+    HeatExtractor,
+    KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
@@ -44,7 +47,16 @@ from shadow_gnn.nn.sage import SageLayer
 from shadow_gnn.nn.scaling import InputScaling
 from shadow_gnn.nn.sgc import sgc_layers
 from shadow_gnn.nn.skip import joined_dim
-from shadow_gnn.recipe import ExtractorRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe
+from shadow_gnn.recipe import (
+    CombinedRecipe,
+    ExtractorRecipe,
+    FullRecipe,
+    HeatRecipe,
+    KatzRecipe,
+    KhopRecipe,
+    ModelRecipe,
+    PprRecipe,
+)
 from shadow_gnn.views import FeatureStatistics
 
 PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
@@ -114,6 +126,13 @@ def build_extractor(
         return KhopExtractor(edge_pos=edge_pos, hide=hide, **options)
     if isinstance(recipe, FullRecipe):
         return FullExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, KatzRecipe):
+        return KatzExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, HeatRecipe):
+        return HeatExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, CombinedRecipe):
+        parts = [(part.weight, build_extractor(part.extractor, training=training)) for part in recipe.parts]
+        return CombinedExtractor(tuple(parts), topk=recipe.topk, edge_pos=edge_pos, hide=hide)
     return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 

@@ -51,7 +51,7 @@ def test_prints_a_table(folder):
         assert word in result.stdout
 
 
-@pytest.mark.parametrize("kind", ["ppr", "khop", "stochastic-ppr", "node", "full"])
+@pytest.mark.parametrize("kind", ["ppr", "khop", "stochastic-ppr", "node", "full", "katz", "heat", "combined"])
 def test_every_extractor_with_its_defaults(folder, kind):
     found = numbers(folder, "--extractor", kind)
     assert found["num_targets"] == 5
@@ -88,6 +88,13 @@ def test_targets_by_split_ids_and_file(folder, tmp_path):
     assert numbers(*full, tmp_path / "ids.npy")["num_nodes"]["mean"] == 2
 
 
+def test_parts_are_added_with_the_same_topk(folder):
+    key = numbers(folder, "--extractor", "combined", "--part", "heat", "--part", "node", "--topk", 2)["extractor"]
+    assert key.startswith("combined/1 topk=2 ")
+    assert "1.0 * (heat/1 topk=2 t=3.0 " in key
+    assert "1.0 * (node/1" in key
+
+
 def test_draw_depends_on_seed_alone(folder):
     draws = [numbers(folder, "--extractor", "full", "--num-targets", 2, "--seed", seed) for seed in (1, 1, 2, 3, 4)]
     sizes = [draw["num_nodes"] for draw in draws]
@@ -101,12 +108,16 @@ def test_draw_depends_on_seed_alone(folder):
     [
         (
             ("--extractor", "khop", "--topk", "3"),
-            "--topk must be used with ppr or stochastic-ppr, got --extractor khop",
+            "--topk must be used with ppr or stochastic-ppr or katz or heat or combined, got --extractor khop",
         ),
         (("--fanout", "3"), "--fanout must be used with khop, got --extractor ppr"),
         (("--extractor", "full", "--no-replace"), "--replace must be used with khop, got --extractor full"),
         (("--extractor", "node", "--max-nodes", "3"), "--max-nodes must be used with ppr or stochastic-ppr or khop"),
         (("--tolerance", "1e-3", "--precision", "0.1"), "--tolerance must be used without --precision"),
+        (("--t", "2"), "--t must be used with heat, got --extractor ppr"),
+        (("--part", "ppr"), "--part must be used with combined, got --extractor ppr"),
+        (("--extractor", "combined", "--part", "combined"), "--part must name another extractor than combined"),
+        (("--extractor", "katz", "--attenuation", "9"), "attenuation must be below 1 / spectral radius"),
         (("--topk", "0"), "topk must be at least 1, got 0"),
         (("--targets", "nope"), "must be one of all, train, valid, test, a file, or ids such as 3,17; got 'nope'"),
         (("--targets", "5"), "targets must be node ids from 0 to 4, got 5"),

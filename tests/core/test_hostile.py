@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, StochasticPprExtractor
+from shadow_gnn.extract import (
+    CombinedExtractor,
+    FullExtractor,
+    HeatExtractor,
+    KatzExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    StochasticPprExtractor,
+)
 from shadow_gnn.graph import Graph
 from shadow_gnn.normal.closure import closure_batch
 
@@ -22,6 +31,11 @@ EXTRACTORS = [
     PprExtractor(topk=5),
     PprExtractor(topk=5, tolerance=1e-3, edge_pos=True),
     StochasticPprExtractor(topk=4),
+    KatzExtractor(topk=5),
+    KatzExtractor(topk=5, tolerance=1e-4, edge_pos=True),
+    HeatExtractor(topk=5),
+    HeatExtractor(topk=5, tolerance=1e-4, edge_pos=True),
+    CombinedExtractor(((1.0, PprExtractor(topk=5)), (1.0, HeatExtractor(topk=5))), topk=4),
 ]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import expm_multiply
 
 from shadow_gnn.extract import Subgraphs
 from shadow_gnn.graph import Graph
@@ -57,6 +61,42 @@ def dense_ppr(graph: Graph, targets: list[int], teleport: float) -> NDArray[np.f
     transition[totals > 0] /= totals[totals > 0, None]
     transition[totals == 0] = start
     return np.linalg.solve(np.eye(graph.num_nodes) - (1 - teleport) * transition.T, teleport * start)
+
+
+@lru_cache(maxsize=4)
+def _steps(graph: Graph) -> NDArray[np.float64]:
+    matrix = np.zeros((graph.num_nodes, graph.num_nodes))
+    for tail, head, data in walks(graph).edges(data=True):
+        matrix[tail, head] = data["weight"]
+    return matrix
+
+
+def dense_adjacency(graph: Graph) -> NDArray[np.float64]:
+    """Return the weight of every step of a walk: from row to column."""
+    return _steps(graph).copy()
+
+
+def start_of(graph: Graph, targets: list[int]) -> NDArray[np.float64]:
+    """Share one unit among the distinct targets."""
+    start = np.zeros(graph.num_nodes)
+    start[list(dict.fromkeys(targets))] = 1 / len(set(targets))
+    return start
+
+
+def dense_katz(graph: Graph, targets: list[int], attenuation: float) -> NDArray[np.float64]:
+    """Solve x = s + attenuation * A^T x."""
+    matrix = np.eye(graph.num_nodes) - attenuation * dense_adjacency(graph).T
+    return np.linalg.solve(matrix, start_of(graph, targets))
+
+
+def dense_heat(graph: Graph, targets: list[int], t: float) -> NDArray[np.float64]:
+    """Return exp(-t (I - P))^T s, where dead ends restart."""
+    start, transition = start_of(graph, targets), dense_adjacency(graph)
+    totals = transition.sum(axis=1)
+    transition[totals > 0] /= totals[totals > 0, None]
+    transition[totals == 0] = start
+    heat: NDArray[np.float64] = expm_multiply(csr_array(t * (transition.T - np.eye(graph.num_nodes))), start)
+    return heat
 
 
 def grow(graph: Graph, targets: list[int], ranked: list[int], limit: int) -> list[int]:

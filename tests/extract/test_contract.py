@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadow_gnn.extract import (
+    CombinedExtractor,
     Extractor,
     FullExtractor,
+    HeatExtractor,
+    KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
@@ -34,6 +37,15 @@ EXTRACTORS = {
     "ppr, threshold": PprExtractor(topk=15, threshold=0.1),
     "ppr, capped": PprExtractor(topk=15, max_nodes=4),
     "stochastic ppr": StochasticPprExtractor(topk=10, edge_pos=True),
+    # With an attenuation of its own, since half of what is safe depends on the whole graph.
+    "katz": KatzExtractor(topk=15, attenuation=0.005, edge_pos=True),
+    "katz, plain": KatzExtractor(topk=15, attenuation=0.004, tolerance=1e-7),
+    "heat": HeatExtractor(topk=15, edge_pos=True),
+    "heat, plain": HeatExtractor(topk=15, t=5.0, tolerance=1e-4),
+    "combined": CombinedExtractor(
+        ((1.0, PprExtractor(topk=20)), (0.5, KatzExtractor(topk=25, attenuation=0.005))), topk=12, edge_pos=True
+    ),
+    "combined, drawn": CombinedExtractor(((1.0, StochasticPprExtractor(topk=15)), (2.0, HeatExtractor())), topk=10),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())
@@ -148,6 +160,9 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "tolerance": 0.7,
         "threshold_kind": "absolute",
         "hide": "before",
+        "attenuation": 0.003,
+        "t": 7.0,
+        "parts": ((1.0, PprExtractor(topk=3)),),
     }
     for field in fields(extractor):
         if field.name == "num_threads":

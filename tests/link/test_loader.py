@@ -25,6 +25,9 @@ EXTRACTORS = {
     "khop": {"kind": "khop", "num_hops": 2, "fanout": 4},
     "full": {"kind": "full", "num_hops": 1},
     "node": {"kind": "node"},
+    "katz": {"kind": "katz", "topk": 12},
+    "heat": {"kind": "heat", "topk": 12},
+    "combined": {"kind": "combined", "topk": 12},
 }
 
 

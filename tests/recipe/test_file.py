@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadow_gnn.errors import RecipeError
-from shadow_gnn.recipe import KhopRecipe, Recipe
+from shadow_gnn.recipe import EXTRACTORS, KhopRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.recipe.keys import TABLES, recipe_keys
 
@@ -58,16 +58,16 @@ def test_all_faults_are_shown_at_once(read):
 
 def test_faults_of_extractors_name_the_kind(read):
     head = 'graph = "g"\n[extractor]\n'
+    every = " or ".join(", ".join(EXTRACTORS).rsplit(", ", 1))
+    owners = ", ".join(kind for kind, record in EXTRACTORS.items() if "topk" in record.model_fields)
     assert faults(read, head + 'kind = "pprr"') == [
-        'recipe.toml: extractor: kind must be ppr, stochastic-ppr, khop, full or node, got "pprr"; did you mean ppr?'
+        f'recipe.toml: extractor: kind must be {every}, got "pprr"; did you mean ppr?'
     ]
     assert faults(read, head + 'kind = "khop"\ntopk = 3') == [
-        "recipe.toml: extractor.topk: unknown key of khop; ppr or stochastic-ppr would have it"
+        f"recipe.toml: extractor.topk: unknown key of khop; {' or '.join(owners.rsplit(', ', 1))} would have it"
     ]
     assert faults(read, head + "topkk = 3") == ["recipe.toml: extractor.topkk: unknown key; did you mean topk?"]
-    assert faults(read, head + "kind = 3") == [
-        "recipe.toml: extractor: kind must be ppr, stochastic-ppr, khop, full or node, got 3"
-    ]
+    assert faults(read, head + "kind = 3") == [f"recipe.toml: extractor: kind must be {every}, got 3"]
     assert faults(read, 'graph = "g"\nextractor = 3') == ["recipe.toml: extractor: must be a table, got 3"]
 
 
@@ -208,6 +208,24 @@ def test_branches_survive_the_round_trip():
     branches = [{"extractor": {"kind": "khop"}}, {"extractor": {"tolerance": 1e-5}, "model": {"layer": "gat"}}]
     recipe = Recipe.model_validate({"graph": "g", "branches": branches, "model": {"num_layers": 7}})
     assert Recipe.model_validate(tomllib.loads(write_recipe(recipe))) == recipe
+
+
+def test_parts_of_a_combined_score_survive_the_round_trip():
+    parts = [{"weight": 2, "extractor": {"kind": "heat", "t": 5.0}}, {"extractor": {"kind": "khop"}}]
+    for table in ({"kind": "combined"}, {"kind": "combined", "topk": 30, "parts": parts}):
+        recipe = Recipe.model_validate({"graph": "g", "extractor": table})
+        assert Recipe.model_validate(tomllib.loads(write_recipe(recipe))) == recipe
+
+
+def test_faults_of_parts_are_named(read):
+    head = 'graph = "g"\n[extractor]\nkind = "combined"\n'
+    assert faults(read, head + "parts = [{wait = 1, extractor = {fanout = 3}}]") == [
+        "recipe.toml: extractor.parts.0.extractor.fanout: unknown key of ppr; khop would have it",
+        "recipe.toml: extractor.parts.0.wait: unknown key; did you mean weight?",
+    ]
+    assert faults(read, head + 'parts = [{extractor = {kind = "combined"}}]') == [
+        "recipe.toml: extractor: parts must not be combined themselves; list their parts here"
+    ]
 
 
 def test_every_key_has_a_text_and_a_default_that_reads_back():

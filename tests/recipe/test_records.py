@@ -3,7 +3,17 @@
 import pytest
 from pydantic import ValidationError
 
-from shadow_gnn.recipe import BranchRecipe, FullRecipe, InputsRecipe, KhopRecipe, ModelRecipe, PprRecipe, Recipe
+from shadow_gnn.recipe import (
+    BranchRecipe,
+    CombinedRecipe,
+    FullRecipe,
+    InputsRecipe,
+    KatzRecipe,
+    KhopRecipe,
+    ModelRecipe,
+    PprRecipe,
+    Recipe,
+)
 
 
 def test_a_recipe_needs_no_more_than_a_graph():
@@ -17,9 +27,16 @@ def test_a_recipe_is_frozen():
         Recipe(graph="g").seed = 3  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("kind", ["ppr", "stochastic-ppr", "khop", "full", "node"])
+@pytest.mark.parametrize("kind", ["ppr", "stochastic-ppr", "khop", "full", "node", "katz", "heat", "combined"])
 def test_kind_decides_the_extractor(kind):
     assert Recipe.model_validate({"graph": "g", "extractor": {"kind": kind}}).extractor.kind == kind
+
+
+def test_parts_have_the_topk_of_the_combination_unless_they_set_their_own():
+    parts = [{"extractor": {}}, {"extractor": {"kind": "katz", "topk": 5}}, {"extractor": {"kind": "full"}}]
+    combined = CombinedRecipe.model_validate({"topk": 30, "parts": parts})
+    assert [part.extractor for part in combined.parts] == [PprRecipe(topk=30), KatzRecipe(topk=5), FullRecipe()]
+    assert [part.extractor.kind for part in CombinedRecipe().parts] == ["ppr", "katz"]
 
 
 def test_an_integer_is_a_number_but_not_the_other_way_round():

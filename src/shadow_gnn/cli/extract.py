@@ -27,6 +27,9 @@ class Kind(StrEnum):
     stochastic_ppr = "stochastic-ppr"
     node = "node"
     full = "full"
+    katz = "katz"
+    heat = "heat"
+    combined = "combined"
 
 
 class ThresholdKind(StrEnum):
@@ -43,14 +46,20 @@ _OPTIONS = {
     Kind.khop: ("num_hops", "fanout", "replace", "max_nodes"),
     Kind.full: ("num_hops", "max_nodes"),
     Kind.node: (),
+    Kind.katz: ("topk", "attenuation", "tolerance", "precision"),
+    Kind.heat: ("topk", "t", "tolerance", "precision"),
+    Kind.combined: ("topk", "part"),
 }
 _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
+_PUSH = "ppr, stochastic-ppr, katz and heat"
 
 
 def extract_command(
     folder: Annotated[Path, typer.Argument(help="Graph folder.")],
     extractor: Annotated[Kind, typer.Option(help="How scopes are chosen.")] = Kind.ppr,
-    topk: Annotated[int | None, typer.Option(help=f"{_PPR}: most nodes of a scope.", show_default="200")] = None,
+    topk: Annotated[
+        int | None, typer.Option(help="all that rank by score: most nodes of a scope.", show_default="200")
+    ] = None,
     threshold: Annotated[
         float | None, typer.Option(help=f"{_PPR}: smallest score kept.", show_default="0, keeps all")
     ] = None,
@@ -62,17 +71,34 @@ def extract_command(
         float | None, typer.Option(help=f"{_PPR}: restart probability of the walk.", show_default="0.2609")
     ] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help=f"{_PPR}: fixed residual bound.", show_default="refined for each target")
+        float | None, typer.Option(help=f"{_PUSH}: fixed residual bound.", show_default="refined for each target")
     ] = None,
     precision: Annotated[
-        float | None, typer.Option(help=f"{_PPR}: how far to refine; smaller is nearer to exact.", show_default="0.15")
+        float | None,
+        typer.Option(
+            help=f"{_PUSH}: how far to refine; smaller is nearer to exact.", show_default="0.15, for katz 0.01"
+        ),
+    ] = None,
+    attenuation: Annotated[
+        float | None,
+        typer.Option(help="katz: factor of each step of a walk.", show_default="half of 1 / spectral radius"),
+    ] = None,
+    t: Annotated[float | None, typer.Option("--t", help="heat: mean steps of the walk.", show_default="3")] = None,
+    part: Annotated[
+        list[Kind] | None,
+        typer.Option(
+            help="combined: an extractor whose scores are added, with the same topk; repeat it for each.",
+            show_default="ppr, katz",
+        ),
     ] = None,
     num_hops: Annotated[int | None, typer.Option(help=f"{_HOPS}: radius of the scope.", show_default="2")] = None,
     fanout: Annotated[int | None, typer.Option(help="khop: neighbours kept per node.", show_default="20")] = None,
     replace: Annotated[
         bool | None, typer.Option("--replace/--no-replace", help="khop: draw with replacement.", show_default="no")
     ] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="all but node: hard cap on nodes.", show_default="none")] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option(help=f"{_PPR}, {_HOPS}: hard cap on nodes.", show_default="none")
+    ] = None,
     targets: Annotated[
         str,
         typer.Option(
@@ -110,6 +136,9 @@ def extract_command(
         "teleport": teleport,
         "tolerance": tolerance,
         "precision": precision,
+        "attenuation": attenuation,
+        "t": t,
+        "part": part,
         "num_hops": num_hops,
         "fanout": fanout,
         "replace": replace,
@@ -133,15 +162,30 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         raise ValueError("extract: --tolerance must be used without --precision, which refines it; got both")
     if "threshold_kind" in options:
         options = {**options, "threshold_kind": options["threshold_kind"].value}
+    if kind is Kind.combined:
+        options = _combined(options, threads)
     classes: dict[Kind, Any] = {
         Kind.ppr: extract.PprExtractor,
         Kind.stochastic_ppr: extract.StochasticPprExtractor,
         Kind.khop: extract.KhopExtractor,
         Kind.full: extract.FullExtractor,
         Kind.node: extract.NodeExtractor,
+        Kind.katz: extract.KatzExtractor,
+        Kind.heat: extract.HeatExtractor,
+        Kind.combined: extract.CombinedExtractor,
     }
     made: Extractor = classes[kind](num_threads=threads, **options)
     return made
+
+
+def _combined(options: dict[str, Any], threads: int) -> dict[str, Any]:
+    """Return the options of a combined extractor: parts of equal weight, each with its topk."""
+    kinds = options.get("part", [Kind.ppr, Kind.katz])
+    if Kind.combined in kinds:
+        raise ValueError("extract: --part must name another extractor than combined")
+    topk = options.get("topk", 200)
+    parts = [_build(kind, {"topk": topk} if "topk" in _OPTIONS[kind] else {}, threads) for kind in kinds]
+    return {"topk": topk, "parts": tuple((1.0, part) for part in parts)}
 
 
 def _describe(

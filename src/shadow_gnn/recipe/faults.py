@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from shadow_gnn.recipe.keys import TABLES, recipe_keys, toml_value
-from shadow_gnn.recipe.records import EXTRACTOR_TWICE, EXTRACTORS, BranchRecipe, Recipe
+from shadow_gnn.recipe.records import EXTRACTOR_TWICE, EXTRACTORS, BranchRecipe, PartRecipe, Recipe, Record
 
 Place = tuple[int | str, ...]
 
@@ -123,5 +123,6 @@ def _known_keys(place: Place) -> list[str]:
         return list(Recipe.model_fields)
     if names[-1] in EXTRACTORS and "extractor" in names:
         return list(EXTRACTORS[names[-1]].model_fields)
-    record = BranchRecipe if names == ["branches"] else TABLES.get(names[-1])
+    lists: dict[str, type[Record]] = {"branches": BranchRecipe, "parts": PartRecipe}
+    record = lists.get(names[-1]) or TABLES.get(names[-1])
     return list(record.model_fields) if record is not None else []

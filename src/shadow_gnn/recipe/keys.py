@@ -49,7 +49,11 @@ def recipe_keys() -> list[Key]:
 
 
 def toml_value(value: Any) -> str:
-    """Write a scalar or a list of them as TOML."""
+    """Write a scalar, a table or a list of them as a TOML value."""
+    if isinstance(value, Record):
+        return toml_value(value.model_dump(exclude_none=True))
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {toml_value(item)}' for name, item in value.items())}}}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, bool):
@@ -61,16 +65,18 @@ def toml_value(value: Any) -> str:
 
 
 def _extractor_keys() -> list[Key]:
-    """Return the keys of all extractors, each once, with the kinds that have it."""
-    owners: dict[str, list[str]] = {}
-    found: dict[str, Key] = {}
+    """Return the keys of all extractors with the kinds that have it, each once for every default that it has."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], Key] = {}
     for kind, record in EXTRACTORS.items():
         for name, field in record.model_fields.items():
-            owners.setdefault(name, []).append(kind)
-            found.setdefault(name, _key("extractor", name, field))
+            key = _key("extractor", name, field)
+            place = (name, "" if name == "kind" else key.default)
+            owners.setdefault(place, []).append(kind)
+            found.setdefault(place, key)
     choices = " | ".join(toml_value(kind) for kind in EXTRACTORS)
-    first = replace(found.pop("kind"), values=choices, text="How scopes are chosen.")
-    return [first, *(replace(key, text=f"{', '.join(owners[name])}: {key.text}") for name, key in found.items())]
+    first = replace(found.pop(("kind", "")), values=choices, text="How scopes are chosen.")
+    return [first, *(replace(key, text=f"{', '.join(owners[place])}: {key.text}") for place, key in found.items())]
 
 
 def _key(table: str, name: str, field: FieldInfo) -> Key:
@@ -89,7 +95,8 @@ def _values(field: FieldInfo) -> str:
         return " | ".join(toml_value(choice) for choice in choices)
     kind, metadata = field.annotation, list(field.metadata)
     if get_origin(kind) is tuple:
-        return "list of integers"
+        inner = get_args(kind)[0]
+        return "list of tables" if isinstance(inner, type) and issubclass(inner, Record) else "list of integers"
     if get_args(kind):  # An optional number keeps its bounds inside the union.
         inner = get_args(kind)[0]
         kind, metadata = inner.__origin__, [bound for info in inner.__metadata__ for bound in info.metadata]

@@ -132,6 +132,83 @@ class NodeRecipe(Record):
     """The target alone: a model on it is an MLP."""
 
 
+class KatzRecipe(Record):
+    """The nodes with the highest Katz index: the most walks from the target, longer ones counting less."""
+
+    kind: Literal["katz"] = "katz"
+    """The nodes with the most walks from the target, longer ones counting less."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    attenuation: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """Factor of each step of a walk, below 1 / spectral radius of the graph; left out, half of that."""
+    tolerance: Annotated[float, Field(gt=0, le=1)] | None = None
+    """A fixed bound on what a step must bring to each neighbour; left out, it follows the topk-th score."""
+    precision: Annotated[float, Field(gt=0, le=100)] = 0.01
+    """That bound as a share of the topk-th score, where it follows it; smaller is slower and nearer to exact."""
+
+
+class HeatRecipe(Record):
+    """The nodes with the highest heat-kernel PageRank."""
+
+    kind: Literal["heat"] = "heat"
+    """The nodes where a walk most likely ends after about t steps."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    t: Annotated[float, Field(gt=0, le=100)] = 3.0
+    """Mean number of steps of the walk; larger reaches further."""
+    tolerance: Annotated[float, Field(gt=0, le=1)] | None = None
+    """A fixed bound on what is left of the walk; left out, it is refined for each target."""
+    precision: Annotated[float, Field(gt=0, le=100)] = 0.15
+    """How far the bound is refined; smaller is slower and nearer to exact."""
+
+
+class PartRecipe(Record):
+    """One term of a combined score."""
+
+    weight: Annotated[float, Field(gt=0, le=1_000_000)] = 1.0
+    """Factor of the part's scores, which are at most 1 but for the target's."""
+    extractor: ExtractorRecipe
+    """Whose scores they are; topk, if left out, is that of the combination."""
+
+
+class CombinedRecipe(Record):
+    """The best nodes by a weighted sum of other extractors' scores."""
+
+    kind: Literal["combined"] = "combined"
+    """The best nodes by a weighted sum of other extractors' scores."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    parts: Annotated[tuple[PartRecipe, ...], Field(strict=False, max_length=16)] = ()
+    """Terms of the sum, each a table with weight and extractor; none, ppr and katz alike."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, value: Any) -> Any:
+        """Complete a table: the default parts, and as many candidates of each as are chosen."""
+        if not isinstance(value, dict):
+            return value
+        parts, topk = value.get("parts", ()), value.get("topk", 200)
+        if not isinstance(parts, (list, tuple)) or not isinstance(topk, int):
+            return value
+        parts = parts or [{"extractor": {"kind": kind}} for kind in ("ppr", "katz")]
+        return {**value, "parts": [_with_topk(part, topk) for part in parts]}
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> CombinedRecipe:
+        if any(part.extractor.kind == "combined" for part in self.parts):
+            raise ValueError("parts must not be combined themselves; list their parts here")
+        return self
+
+
+def _with_topk(part: Any, topk: int) -> Any:
+    """Return a part's table whose extractor has a topk, if it is of a kind with one."""
+    if not isinstance(part, dict) or not isinstance(extractor := part.get("extractor", {}), dict):
+        return part
+    record = EXTRACTORS.get(_extractor_tag(extractor) or "")
+    has_topk = record is not None and "topk" in record.model_fields
+    return {**part, "extractor": {"topk": topk, **extractor} if has_topk else extractor}
+
+
 def _extractor_tag(value: Any) -> str | None:
     """Return the extractor that a table or a record is of; a table without kind is of PPR."""
     kind = value.get("kind", "ppr") if isinstance(value, dict) else getattr(value, "kind", None)
@@ -143,7 +220,10 @@ ExtractorRecipe = Annotated[
     | Annotated[PprRecipe, Tag("stochastic-ppr")]
     | Annotated[KhopRecipe, Tag("khop")]
     | Annotated[FullRecipe, Tag("full")]
-    | Annotated[NodeRecipe, Tag("node")],
+    | Annotated[NodeRecipe, Tag("node")]
+    | Annotated[KatzRecipe, Tag("katz")]
+    | Annotated[HeatRecipe, Tag("heat")]
+    | Annotated[CombinedRecipe, Tag("combined")],
     Discriminator(_extractor_tag),
 ]
 
@@ -153,6 +233,9 @@ EXTRACTORS: dict[str, type[Record]] = {
     "khop": KhopRecipe,
     "full": FullRecipe,
     "node": NodeRecipe,
+    "katz": KatzRecipe,
+    "heat": HeatRecipe,
+    "combined": CombinedRecipe,
 }
 
 
