@@ -16,12 +16,15 @@
 #include <vector>
 
 #include "csr.h"
+#include "fire.h"
 #include "guard.h"
 #include "khop.h"
 #include "parallel.h"
 #include "ppr.h"
 #include "rng.h"
 #include "scope.h"
+#include "simrank.h"
+#include "walks.h"
 
 namespace shadow {
 
@@ -38,7 +41,8 @@ struct GivenOptions {
   const float* score;
 };
 
-using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, GivenOptions>;
+using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, GivenOptions,
+                                    RwrOptions, SimrankOptions, FireOptions>;
 
 // What is done with the edges between the two targets of a pair.
 enum class Hide {
@@ -86,6 +90,9 @@ template <class Id>
 struct Worker {
   Ppr<Id> ppr;
   Khop<Id> khop;
+  Rwr<Id> rwr;
+  Simrank<Id> simrank;
+  Fire<Id> fire;
   Ranking<Id> ranking;
   ScopeBuilder<Id> builder;
   std::vector<Id> targets;
@@ -113,6 +120,13 @@ struct Worker {
             rank_by_ppr(csr, options, hidden, scope);
           } else if constexpr (std::is_same_v<Options, GivenOptions>) {
             rank_given(csr, options, item);
+          } else if constexpr (std::is_same_v<Options, RwrOptions>) {
+            rank_by_walks(rwr, csr, options, key, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, SimrankOptions>) {
+            rank_by_walks(simrank, csr, options, key, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, FireOptions>) {
+            fire.rank(csr, targets.data(), count, options, scope.max_nodes, key, hidden, ranking);
+            note(fire);
           } else {
             rank_by_ppr(csr, options.ppr, hidden, scope);
             draw(count, key);
@@ -121,9 +135,7 @@ struct Worker {
         request.extract);
     const size_t first = out.node_id.size();
     builder.build(csr, ranking, count, scope, out);
-    if (std::holds_alternative<NodeOptions>(request.extract) || std::holds_alternative<KhopOptions>(request.extract)) {
-      score_by_hop(out, first);
-    }
+    if (is_scored_by_hop(request.extract)) score_by_hop(out, first);
   }
 
  private:
@@ -172,6 +184,16 @@ struct Worker {
     note(ppr);
   }
 
+  // Likewise for walks.
+  template <class Ranker, class Options>
+  void rank_by_walks(Ranker& ranker, const Csr<Id>& csr, const Options& options, uint64_t key, bool hidden,
+                     ScopeOptions& scope) {
+    const auto count = static_cast<int32_t>(targets.size());
+    ranker.rank(csr, targets.data(), count, options, key, hidden, ranking);
+    scope.max_nodes = std::min(scope.max_nodes, std::min<int64_t>(options.topk, INT32_MAX) * count);
+    note(ranker);
+  }
+
   void rank_targets() {
     ranking.clear();
     for (const Id target : targets) ranking.all.push_back({0, 1, target});
@@ -193,6 +215,11 @@ struct Worker {
   void note(const Ranker& ranker) {
     nodes_touched = ranker.nodes_touched();
     edges_touched = ranker.edges_touched();
+  }
+
+  static bool is_scored_by_hop(const ExtractOptions& options) {
+    return std::holds_alternative<NodeOptions>(options) || std::holds_alternative<KhopOptions>(options) ||
+           std::holds_alternative<FireOptions>(options);
   }
 
   // Where distance is the metric, nearer is better: 1 for a target, 1/2 for its neighbours, and so on.

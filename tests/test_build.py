@@ -10,13 +10,25 @@ from shadow_gnn.batch import collate
 from shadow_gnn.build import LAYERS, READOUTS, build_extractor, build_model, with_cache
 from shadow_gnn.extract import (
     CachedExtractor,
+    FireExtractor,
     FullExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
 )
-from shadow_gnn.recipe import FullRecipe, KhopRecipe, ModelRecipe, NodeRecipe, PprRecipe
+from shadow_gnn.recipe import (
+    FireRecipe,
+    FullRecipe,
+    KhopRecipe,
+    ModelRecipe,
+    NodeRecipe,
+    PprRecipe,
+    RwrRecipe,
+    SimrankRecipe,
+)
 from shadow_gnn.views import feature_statistics
 from tests.communities import communities, one_thread  # noqa: F401
 
@@ -135,6 +147,21 @@ def test_extractors_get_the_parameters_of_their_recipes():
     assert build_extractor(khop, training=True) == KhopExtractor(3, 4, True, 9)
     assert build_extractor(FullRecipe(num_hops=1, max_nodes=3), training=True) == FullExtractor(1, 3)
     assert build_extractor(NodeRecipe(), training=True, edge_pos=True) == NodeExtractor(True)
+
+
+def test_walks_get_the_parameters_of_their_recipes_and_are_drawn_anew_only_in_training():
+    fire = FireRecipe(forward=0.3, backward=0.2, max_nodes=9)
+    assert build_extractor(fire, training=True, edge_pos=True, hide="before") == FireExtractor(
+        0.3, 0.2, 9, edge_pos=True, hide="before"
+    )
+    for resample in (False, True):
+        rwr = RwrRecipe(topk=5, teleport=0.3, num_walks=9, resample=resample)
+        assert build_extractor(rwr, training=True) == RwrExtractor(5, 0.3, 9, resample)
+        assert build_extractor(rwr, training=False) == RwrExtractor(5, 0.3, 9)
+        options = {"topk": 5, "decay": 0.3, "num_walks": 9, "walk_length": 2, "num_candidates": 7}
+        simrank = SimrankRecipe(**options, resample=resample)
+        assert build_extractor(simrank, training=True) == SimrankExtractor(**options, resample=resample)
+        assert build_extractor(simrank, training=False) == SimrankExtractor(**options)
 
 
 def test_only_deterministic_extractors_are_cached():

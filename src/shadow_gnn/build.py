@@ -16,10 +16,13 @@ import torch
 from shadow_gnn.extract import (
     CachedExtractor,
     Extractor,
+    FireExtractor,
     FullExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
 )
 from shadow_gnn.extract.base import Hide
@@ -44,7 +47,16 @@ from shadow_gnn.nn.sage import SageLayer
 from shadow_gnn.nn.scaling import InputScaling
 from shadow_gnn.nn.sgc import sgc_layers
 from shadow_gnn.nn.skip import joined_dim
-from shadow_gnn.recipe import ExtractorRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe
+from shadow_gnn.recipe import (
+    ExtractorRecipe,
+    FireRecipe,
+    FullRecipe,
+    KhopRecipe,
+    ModelRecipe,
+    PprRecipe,
+    RwrRecipe,
+    SimrankRecipe,
+)
 from shadow_gnn.views import FeatureStatistics
 
 PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
@@ -105,7 +117,7 @@ def build_model(
 def build_extractor(
     recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
 ) -> Extractor:
-    """Make an extractor; what draws by score in training takes the best in evaluation. hide: see extract.base."""
+    """Make an extractor; what draws by score, or anew, in training does not in evaluation. hide: see extract.base."""
     options = recipe.model_dump(exclude={"kind"})
     if isinstance(recipe, PprRecipe):
         drawn = training and recipe.kind == "stochastic-ppr"
@@ -114,6 +126,12 @@ def build_extractor(
         return KhopExtractor(edge_pos=edge_pos, hide=hide, **options)
     if isinstance(recipe, FullRecipe):
         return FullExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, FireRecipe):
+        return FireExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, RwrRecipe | SimrankRecipe):
+        options["resample"] = training and recipe.resample
+        walks = RwrExtractor if isinstance(recipe, RwrRecipe) else SimrankExtractor
+        return walks(edge_pos=edge_pos, hide=hide, **options)
     return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, StochasticPprExtractor
+from shadow_gnn.extract import (
+    FireExtractor,
+    FullExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
+    StochasticPprExtractor,
+)
 from shadow_gnn.graph import Graph
 from shadow_gnn.normal.closure import closure_batch
 
@@ -22,6 +31,9 @@ EXTRACTORS = [
     PprExtractor(topk=5),
     PprExtractor(topk=5, tolerance=1e-3, edge_pos=True),
     StochasticPprExtractor(topk=4),
+    RwrExtractor(topk=4, num_walks=20),
+    SimrankExtractor(topk=4, num_walks=10, walk_length=3, edge_pos=True),
+    FireExtractor(forward=0.6, backward=0.6, max_nodes=5),
 ]
 
 

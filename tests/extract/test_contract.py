@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from shadow_gnn.extract import (
     Extractor,
+    FireExtractor,
     FullExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
     Subgraphs,
 )
@@ -34,6 +37,12 @@ EXTRACTORS = {
     "ppr, threshold": PprExtractor(topk=15, threshold=0.1),
     "ppr, capped": PprExtractor(topk=15, max_nodes=4),
     "stochastic ppr": StochasticPprExtractor(topk=10, edge_pos=True),
+    "rwr": RwrExtractor(topk=15, num_walks=100, edge_pos=True),
+    "rwr, resampled": RwrExtractor(topk=10, num_walks=30, teleport=0.4, resample=True),
+    "simrank": SimrankExtractor(topk=15, num_walks=20, walk_length=4, edge_pos=True),
+    "simrank, resampled": SimrankExtractor(topk=8, num_walks=70, walk_length=3, num_candidates=12, resample=True),
+    "fire": FireExtractor(forward=0.6, max_nodes=15, edge_pos=True),
+    "fire, backward": FireExtractor(forward=0.4, backward=0.6),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())
@@ -147,6 +156,9 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "precision": 0.7,
         "tolerance": 0.7,
         "threshold_kind": "absolute",
+        "decay": 0.5,
+        "forward": 0.5,
+        "backward": 0.5,
         "hide": "before",
     }
     for field in fields(extractor):

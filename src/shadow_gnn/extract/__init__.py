@@ -5,19 +5,25 @@ Not for: joining scopes to batches (batch.py).
 
 from shadow_gnn.extract.base import Extractor
 from shadow_gnn.extract.cached import CachedExtractor
+from shadow_gnn.extract.fire import FireExtractor
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.khop import FullExtractor, KhopExtractor
 from shadow_gnn.extract.node import NodeExtractor
 from shadow_gnn.extract.ppr import PprExtractor, StochasticPprExtractor
+from shadow_gnn.extract.rwr import RwrExtractor
+from shadow_gnn.extract.simrank import SimrankExtractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 
 __all__ = [
     "CachedExtractor",
     "Extractor",
+    "FireExtractor",
     "FullExtractor",
     "KhopExtractor",
     "NodeExtractor",
     "PprExtractor",
+    "RwrExtractor",
+    "SimrankExtractor",
     "StochasticPprExtractor",
     "Subgraphs",
     "induce",
