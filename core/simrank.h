@@ -148,6 +148,7 @@ class Simrank {
 
   // Walks back to candidates, for each of these.
   static constexpr int64_t kProbesPerCandidate = 8;
+  static constexpr size_t kNone = SIZE_MAX;
 
   // Add the scores of all nodes near one target.
   void compare(const Steps<Id>& steps, const Lists<Id>& reverse, Id target, const SimrankOptions& options,
@@ -262,11 +263,11 @@ class Simrank {
     const uint64_t* const mask = prints_.mask(entry);
     uint64_t* const met = met_.data() + walk * prints_.num_words();
     int64_t count = 0;
-    size_t partner = 0;
+    size_t partner = kNone;
     for (size_t word = 0; word < prints_.num_words(); ++word) {
       const uint64_t fresh = mask[word] & ~met[word];
       if (fresh == 0) continue;
-      if (count == 0) partner = 64 * word + static_cast<size_t>(__builtin_ctzll(fresh));
+      partner = partner_of(walk, partner, 64 * word, fresh);
       count += __builtin_popcountll(fresh);
       met[word] |= fresh;
     }
@@ -280,6 +281,15 @@ class Simrank {
       if (before < step) carry(prints_.at(partner, before), gain);
     }
     return gain;
+  }
+
+  // Which of the target's walks stands for all that this walk meets: the first at or behind its own number, or else the
+  // first of all. So each stands for its share of the meetings. first: the walk of the lowest bit of `fresh`.
+  static size_t partner_of(size_t walk, size_t partner, size_t first, uint64_t fresh) {
+    if (partner != kNone && partner >= walk) return partner;
+    const uint64_t behind = first + 64 <= walk ? 0 : first >= walk ? fresh : fresh >> (walk - first) << (walk - first);
+    if (behind != 0) return first + static_cast<size_t>(__builtin_ctzll(behind));
+    return partner != kNone ? partner : first + static_cast<size_t>(__builtin_ctzll(fresh));
   }
 
   // Note that the walks of this meeting came through a node, once if both did.
