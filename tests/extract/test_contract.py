@@ -42,7 +42,7 @@ EXTRACTORS = {
     "simrank": SimrankExtractor(topk=15, num_walks=20, walk_length=4, edge_pos=True),
     "simrank, resampled": SimrankExtractor(topk=8, num_walks=70, walk_length=3, num_candidates=12, resample=True),
     "fire": FireExtractor(forward=0.6, max_nodes=15, edge_pos=True),
-    "fire, backward": FireExtractor(forward=0.4, backward=0.6),
+    "fire, backward": FireExtractor(forward=0.4, backward=0.6, max_nodes=20),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())
