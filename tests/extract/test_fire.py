@@ -69,7 +69,7 @@ def test_every_neighbour_is_as_likely_to_burn(num_leaves: int) -> None:
     pairs = dict.fromkeys(combinations(range(1, num_leaves + 1), 2), 0)
     for nodes in scopes:
         if len(nodes) == 3:
-            pairs[tuple(sorted(nodes[1:].tolist()))] += 1  # type: ignore[index]
+            pairs[tuple(sorted(nodes[1:].tolist()))] += 1
     expected = sum(pairs.values()) / len(pairs)
     assert max(abs(found - expected) for found in pairs.values()) < 5 * np.sqrt(expected) + 1
 
