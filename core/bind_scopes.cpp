@@ -2,12 +2,17 @@
 // Not for: what is done with scopes afterwards (bind_batches.cpp).
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "binding.h"
 #include "engine.h"
 #include "radius.h"
+#include "reverse.h"
 
 namespace shadow {
 namespace {
@@ -112,6 +117,89 @@ nb::tuple induce(const GraphView& graph, const In2<int64_t>& targets, const In1<
   return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
+// Sums of the graph's weights, checked to be there if the graph is weighted.
+const double* sums_of(const GraphView& graph, const std::optional<In1<double>>& sums) {
+  if (!graph.weight) return nullptr;
+  const auto num_edges = static_cast<int64_t>(graph.weight->shape(0));
+  if (!sums || static_cast<int64_t>(sums->shape(0)) != num_weight_sums(num_edges)) {
+    throw std::invalid_argument("sums must be those of the graph's weights");
+  }
+  return sums->data();
+}
+
+// Reversed lists, checked to be there and of the graph's size unless it is symmetric.
+ReverseLists reverse_of(const GraphView& graph, const GraphView* reverse) {
+  if (graph.symmetric) return {};
+  if (reverse == nullptr) throw std::invalid_argument("reverse must be given for a directed graph");
+  const auto size = [](const auto& array) { return array.shape(0); };
+  if (graph.indices.index() != reverse->indices.index() || graph.indptr.shape(0) != reverse->indptr.shape(0) ||
+      std::visit(size, graph.indices) != std::visit(size, reverse->indices)) {
+    throw std::invalid_argument("reverse must have as many nodes and edges as the graph, and ids as wide");
+  }
+  const auto data = [](const auto& array) { return static_cast<const void*>(array.data()); };
+  return {reverse->indptr.data(), std::visit(data, reverse->indices)};
+}
+
+nb::tuple extract_rwr(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double teleport,
+                      int64_t num_walks, const std::optional<In1<double>>& sums, bool positions, uint64_t seed,
+                      int num_threads, int hide) {
+  const bool valid = topk >= 1 && teleport >= 1e-3 && teleport < 1 && num_walks >= 1 && num_walks <= 10'000'000;
+  if (!valid) throw std::invalid_argument("options of an extraction by walks are out of range");
+  const RwrOptions options{teleport, topk, num_walks, sums_of(graph, sums)};
+  return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
+}
+
+nb::tuple extract_simrank(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double decay,
+                          int64_t num_walks, int64_t walk_length, int64_t num_candidates,
+                          const std::optional<In1<double>>& sums, const GraphView* reverse, bool positions,
+                          uint64_t seed, int num_threads, int hide) {
+  const bool valid = topk >= 1 && decay > 0 && decay < 1 && num_walks >= 1 && num_walks <= 10'000 && walk_length >= 1 &&
+                     walk_length <= 32 && num_candidates >= 1 && num_candidates <= 2'000'000;
+  if (!valid) throw std::invalid_argument("options of an extraction by SimRank are out of range");
+  const SimrankOptions options{
+      decay, topk, num_walks, walk_length, num_candidates, sums_of(graph, sums), reverse_of(graph, reverse)};
+  return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
+}
+
+nb::tuple extract_fire(const GraphView& graph, const In2<int64_t>& targets, double forward, double backward,
+                       int64_t max_nodes, const GraphView* reverse, bool positions, uint64_t seed, int num_threads,
+                       int hide) {
+  const bool valid = forward >= 0 && forward < 1 && backward >= 0 && backward < 1;
+  if (!valid) throw std::invalid_argument("options of a fire are out of range");
+  const FireOptions options{forward, backward, backward > 0 ? reverse_of(graph, reverse) : ReverseLists{}};
+  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
+}
+
+// The lists in the other direction: indptr and indices.
+nb::tuple reverse_lists(const GraphView& graph) {
+  SignalPoll poll;
+  const std::function<void()> ask = [&poll] { poll(); };
+  return std::visit(
+      [&](const auto& array) {
+        const auto csr = csr_of(graph, array);
+        Reversed<std::decay_t<decltype(*csr.indices)>> reversed(csr);
+        {
+          const nb::gil_scoped_release release;
+          guarded([&] { reversed.fill(csr, ask); });
+        }
+        return nb::make_tuple(give(std::move(reversed.indptr)), give(std::move(reversed.indices)));
+      },
+      graph.indices);
+}
+
+Out<double> weight_sums(const GraphView& graph) {
+  if (!graph.weight) throw std::invalid_argument("graph must have weights");
+  const auto num_edges = static_cast<int64_t>(graph.weight->shape(0));
+  std::vector<double> sums(static_cast<size_t>(num_weight_sums(num_edges)));
+  SignalPoll poll;
+  const std::function<void()> ask = [&poll] { poll(); };
+  {
+    const nb::gil_scoped_release release;
+    guarded([&] { sum_weights(graph.weight->data(), num_edges, ask, sums.data()); });
+  }
+  return give(std::move(sums));
+}
+
 }  // namespace
 
 void bind_scopes(nb::module_& m) {
@@ -132,6 +220,18 @@ void bind_scopes(nb::module_& m) {
         nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("spectral_bound", &spectral_bound, nb::arg("graph"), nb::kw_only(), nb::arg("num_steps"),
         nb::arg("num_threads"));
+  m.def("extract_rwr", &extract_rwr, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
+        nb::arg("teleport"), nb::arg("num_walks"), nb::arg("sums").noconvert().none(), nb::arg("positions"),
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_simrank", &extract_simrank, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("decay"), nb::arg("num_walks"), nb::arg("walk_length"), nb::arg("num_candidates"),
+        nb::arg("sums").noconvert().none(), nb::arg("reverse").none(), nb::arg("positions"), nb::arg("seed"),
+        nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_fire", &extract_fire, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("forward"), nb::arg("backward"), nb::arg("max_nodes"), nb::arg("reverse").none(), nb::arg("positions"),
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("reverse_lists", &reverse_lists, nb::arg("graph"));
+  m.def("weight_sums", &weight_sums, nb::arg("graph"));
   m.def("induce", &induce, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("ptr").noconvert(),
         nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX, nb::arg("hide") = 0);

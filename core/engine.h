@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "fire.h"
 #include "guard.h"
 #include "heat.h"
 #include "katz.h"
@@ -24,6 +25,8 @@
 #include "ppr.h"
 #include "rng.h"
 #include "scope.h"
+#include "simrank.h"
+#include "walks.h"
 
 namespace shadow {
 
@@ -41,8 +44,8 @@ struct GivenOptions {
   int64_t topk;  // most nodes for each target
 };
 
-using ExtractOptions =
-    std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, KatzOptions, HeatOptions, GivenOptions>;
+using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, KatzOptions, HeatOptions,
+                                    RwrOptions, SimrankOptions, FireOptions, GivenOptions>;
 
 // What is done with the edges between the two targets of a pair.
 enum class Hide {
@@ -92,6 +95,9 @@ struct Worker {
   Katz<Id> katz;
   Heat<Id> heat;
   Khop<Id> khop;
+  Rwr<Id> rwr;
+  Simrank<Id> simrank;
+  Fire<Id> fire;
   Ranking<Id> ranking;
   ScopeBuilder<Id> builder;
   std::vector<Id> targets;
@@ -124,6 +130,13 @@ struct Worker {
           } else if constexpr (std::is_same_v<Options, GivenOptions>) {
             rank_given(csr, options, item);
             cap(scope, options.topk);
+          } else if constexpr (std::is_same_v<Options, RwrOptions>) {
+            rank_by_walks(rwr, csr, options, key, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, SimrankOptions>) {
+            rank_by_walks(simrank, csr, options, key, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, FireOptions>) {
+            fire.rank(csr, targets.data(), count, options, scope.max_nodes, key, hidden, ranking);
+            note(fire);
           } else {
             rank_by(ppr, csr, options.ppr, hidden, scope);
             draw(count, key);
@@ -132,9 +145,7 @@ struct Worker {
         request.extract);
     const size_t first = out.node_id.size();
     builder.build(csr, ranking, count, scope, out);
-    if (std::holds_alternative<NodeOptions>(request.extract) || std::holds_alternative<KhopOptions>(request.extract)) {
-      score_by_hop(out, first);
-    }
+    if (is_scored_by_hop(request.extract)) score_by_hop(out, first);
   }
 
  private:
@@ -189,6 +200,15 @@ struct Worker {
     note(ranker);
   }
 
+  // Likewise for walks.
+  template <class Ranker, class Options>
+  void rank_by_walks(Ranker& ranker, const Csr<Id>& csr, const Options& options, uint64_t key, bool hidden,
+                     ScopeOptions& scope) {
+    cap(scope, options.topk);
+    ranker.rank(csr, targets.data(), static_cast<int32_t>(targets.size()), options, key, hidden, ranking);
+    note(ranker);
+  }
+
   void rank_targets() {
     ranking.clear();
     for (const Id target : targets) ranking.all.push_back({0, 1, target});
@@ -210,6 +230,11 @@ struct Worker {
   void note(const Ranker& ranker) {
     nodes_touched = ranker.nodes_touched();
     edges_touched = ranker.edges_touched();
+  }
+
+  static bool is_scored_by_hop(const ExtractOptions& options) {
+    return std::holds_alternative<NodeOptions>(options) || std::holds_alternative<KhopOptions>(options) ||
+           std::holds_alternative<FireOptions>(options);
   }
 
   // Where distance is the metric, nearer is better: 1 for a target, 1/2 for its neighbours, and so on.

@@ -11,16 +11,20 @@ from shadow_gnn.build import LAYERS, READOUTS, build_extractor, build_model, wit
 from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
+    FireExtractor,
     FullExtractor,
     HeatExtractor,
     KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
 )
 from shadow_gnn.recipe import (
     CombinedRecipe,
+    FireRecipe,
     FullRecipe,
     HeatRecipe,
     KatzRecipe,
@@ -28,6 +32,8 @@ from shadow_gnn.recipe import (
     ModelRecipe,
     NodeRecipe,
     PprRecipe,
+    RwrRecipe,
+    SimrankRecipe,
 )
 from shadow_gnn.views import feature_statistics
 from tests.communities import communities, one_thread  # noqa: F401
@@ -159,6 +165,21 @@ def test_sums_over_walks_and_of_scores_are_built_with_all_their_options():
     for training, drawn in ((True, StochasticPprExtractor), (False, PprExtractor)):
         expected = CombinedExtractor(((0.5, drawn(topk=9)), (1.0, FullExtractor(1))), topk=9, hide="before")
         assert build_extractor(combined, training=training, hide="before") == expected
+
+
+def test_walks_get_the_parameters_of_their_recipes_and_are_drawn_anew_only_in_training():
+    fire = FireRecipe(forward=0.3, backward=0.2, max_nodes=9)
+    assert build_extractor(fire, training=True, edge_pos=True, hide="before") == FireExtractor(
+        0.3, 0.2, 9, edge_pos=True, hide="before"
+    )
+    for resample in (False, True):
+        rwr = RwrRecipe(topk=5, teleport=0.3, num_walks=9, resample=resample)
+        assert build_extractor(rwr, training=True) == RwrExtractor(5, 0.3, 9, resample)
+        assert build_extractor(rwr, training=False) == RwrExtractor(5, 0.3, 9)
+        options = {"topk": 5, "decay": 0.3, "num_walks": 9, "walk_length": 2, "num_candidates": 7}
+        simrank = SimrankRecipe(**options, resample=resample)
+        assert build_extractor(simrank, training=True) == SimrankExtractor(**options, resample=resample)
+        assert build_extractor(simrank, training=False) == SimrankExtractor(**options)
 
 
 def test_only_deterministic_extractors_are_cached():

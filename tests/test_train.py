@@ -132,6 +132,22 @@ def test_learns(kind, metric, least):
     assert (-value if metric == "mae" else value) > least
 
 
+@pytest.mark.parametrize(
+    "extractor",
+    [
+        {"kind": "rwr", "topk": 10, "num_walks": 100},
+        {"kind": "rwr", "topk": 10, "num_walks": 100, "resample": True},
+        {"kind": "simrank", "topk": 20, "num_walks": 20},
+        {"kind": "fire", "forward": 0.6, "max_nodes": 10},
+    ],
+)
+def test_learns_from_scopes_by_walks(extractor):
+    changes = {"training__num_epochs": 12, "model__dropout": 0.0, "model__hidden_dim": 16}
+    first, second = (run(small_recipe(extractor=extractor, **changes)) for _ in range(2))
+    assert first.best.valid["accuracy"] > 0.7
+    assert without_times(first.history) == without_times(second.history)
+
+
 @pytest.mark.parametrize("changes", [{"training__optimiser": "adamw", "training__weight_decay": 0.1}, {}])
 def test_the_seed_decides_everything(changes):
     first, second = (run(small_recipe(seed=1, **changes), options=FitOptions(seed=1)) for _ in range(2))

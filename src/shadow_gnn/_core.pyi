@@ -76,6 +76,50 @@ def extract_heat(
     num_threads: int,
     hide: int = 0,
 ) -> Scopes: ...
+def extract_rwr(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    topk: int,
+    teleport: float,
+    num_walks: int,
+    sums: Float64 | None,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
+) -> Scopes: ...
+def extract_simrank(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    topk: int,
+    decay: float,
+    num_walks: int,
+    walk_length: int,
+    num_candidates: int,
+    sums: Float64 | None,
+    reverse: GraphView | None,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
+) -> Scopes: ...
+def extract_fire(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    forward: float,
+    backward: float,
+    max_nodes: int,
+    reverse: GraphView | None,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
+) -> Scopes: ...
+def reverse_lists(graph: GraphView) -> tuple[Int64, NDArray[Any]]: ...
+def weight_sums(graph: GraphView) -> Float64: ...
 def spectral_bound(graph: GraphView, *, num_steps: int, num_threads: int) -> tuple[float, float]: ...
 def drnl(indptr: Int64, indices: Int64, ends: Int64, max_label: int, max_distance: int) -> Int64: ...
 def induce(

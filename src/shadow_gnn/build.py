@@ -17,12 +17,15 @@ from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
     Extractor,
+    FireExtractor,
     FullExtractor,
     HeatExtractor,
     KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
 )
 from shadow_gnn.extract.base import Hide
@@ -50,12 +53,15 @@ from shadow_gnn.nn.skip import joined_dim
 from shadow_gnn.recipe import (
     CombinedRecipe,
     ExtractorRecipe,
+    FireRecipe,
     FullRecipe,
     HeatRecipe,
     KatzRecipe,
     KhopRecipe,
     ModelRecipe,
     PprRecipe,
+    RwrRecipe,
+    SimrankRecipe,
 )
 from shadow_gnn.views import FeatureStatistics
 
@@ -117,7 +123,7 @@ def build_model(
 def build_extractor(
     recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
 ) -> Extractor:
-    """Make an extractor; what draws by score in training takes the best in evaluation. hide: see extract.base."""
+    """Make an extractor; what draws by score, or anew, in training does not in evaluation. hide: see extract.base."""
     options = recipe.model_dump(exclude={"kind"})
     if isinstance(recipe, PprRecipe):
         drawn = training and recipe.kind == "stochastic-ppr"
@@ -133,6 +139,12 @@ def build_extractor(
     if isinstance(recipe, CombinedRecipe):
         parts = [(part.weight, build_extractor(part.extractor, training=training)) for part in recipe.parts]
         return CombinedExtractor(tuple(parts), topk=recipe.topk, edge_pos=edge_pos, hide=hide)
+    if isinstance(recipe, FireRecipe):
+        return FireExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, RwrRecipe | SimrankRecipe):
+        options["resample"] = training and recipe.resample
+        walks = RwrExtractor if isinstance(recipe, RwrRecipe) else SimrankExtractor
+        return walks(edge_pos=edge_pos, hide=hide, **options)
     return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 

@@ -51,7 +51,9 @@ def test_prints_a_table(folder):
         assert word in result.stdout
 
 
-@pytest.mark.parametrize("kind", ["ppr", "khop", "stochastic-ppr", "node", "full", "katz", "heat", "combined"])
+@pytest.mark.parametrize(
+    "kind", ["ppr", "khop", "stochastic-ppr", "node", "full", "katz", "heat", "combined", "rwr", "simrank"]
+)
 def test_every_extractor_with_its_defaults(folder, kind):
     found = numbers(folder, "--extractor", kind)
     assert found["num_targets"] == 5
@@ -67,6 +69,15 @@ def test_options_reach_the_extractor(folder):
         assert part in key
     key = numbers(folder, "--extractor", "khop", "--num-hops", 1, "--fanout", 1, "--replace")["extractor"]
     assert "num_hops=1 fanout=1 replace=True" in key
+    key = numbers(folder, "--extractor", "rwr", "--topk", 3, "--teleport", 0.3, "--num-walks", 9)["extractor"]
+    assert "topk=3 teleport=0.3 num_walks=9" in key
+    key = numbers(
+        *(folder, "--extractor", "simrank", "--topk", 3, "--decay", 0.5, "--num-walks", 9, "--walk-length", 2),
+        *("--num-candidates", 7),
+    )["extractor"]
+    assert "topk=3 decay=0.5 num_walks=9 walk_length=2 num_candidates=7" in key
+    key = numbers(folder, "--extractor", "fire", "--forward", 0.3, "--backward", 0.2, "--max-nodes", 3)["extractor"]
+    assert "forward=0.3 backward=0.2 max_nodes=3" in key
     assert "precision=0.5" in numbers(folder, "--precision", 0.5)["extractor"]
 
 
@@ -108,7 +119,8 @@ def test_draw_depends_on_seed_alone(folder):
     [
         (
             ("--extractor", "khop", "--topk", "3"),
-            "--topk must be used with ppr or stochastic-ppr or katz or heat or combined, got --extractor khop",
+            "--topk must be used with ppr or stochastic-ppr or katz or heat or combined or rwr or simrank, "
+            "got --extractor khop",
         ),
         (("--fanout", "3"), "--fanout must be used with khop, got --extractor ppr"),
         (("--extractor", "full", "--no-replace"), "--replace must be used with khop, got --extractor full"),

@@ -13,12 +13,15 @@ from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
 from shadow_gnn.extract import (
     CombinedExtractor,
+    FireExtractor,
     FullExtractor,
     HeatExtractor,
     KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
 )
 from shadow_gnn.graph import Graph
@@ -36,6 +39,9 @@ EXTRACTORS = [
     HeatExtractor(topk=5),
     HeatExtractor(topk=5, tolerance=1e-4, edge_pos=True),
     CombinedExtractor(((1.0, PprExtractor(topk=5)), (1.0, HeatExtractor(topk=5))), topk=4),
+    RwrExtractor(topk=4, num_walks=20),
+    SimrankExtractor(topk=4, num_walks=10, walk_length=3, edge_pos=True),
+    FireExtractor(forward=0.6, backward=0.6, max_nodes=5),
 ]
 
 

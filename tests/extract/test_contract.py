@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from shadow_gnn.extract import (
     CombinedExtractor,
     Extractor,
+    FireExtractor,
     FullExtractor,
     HeatExtractor,
     KatzExtractor,
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    RwrExtractor,
+    SimrankExtractor,
     StochasticPprExtractor,
     Subgraphs,
 )
@@ -46,6 +49,12 @@ EXTRACTORS = {
         ((1.0, PprExtractor(topk=20)), (0.5, KatzExtractor(topk=25, attenuation=0.005))), topk=12, edge_pos=True
     ),
     "combined, drawn": CombinedExtractor(((1.0, StochasticPprExtractor(topk=15)), (2.0, HeatExtractor())), topk=10),
+    "rwr": RwrExtractor(topk=15, num_walks=100, edge_pos=True),
+    "rwr, resampled": RwrExtractor(topk=10, num_walks=30, teleport=0.4, resample=True),
+    "simrank": SimrankExtractor(topk=15, num_walks=20, walk_length=4, edge_pos=True),
+    "simrank, resampled": SimrankExtractor(topk=8, num_walks=70, walk_length=3, num_candidates=12, resample=True),
+    "fire": FireExtractor(forward=0.6, max_nodes=15, edge_pos=True),
+    "fire, backward": FireExtractor(forward=0.4, backward=0.6, max_nodes=20),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())
@@ -159,6 +168,9 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "precision": 0.7,
         "tolerance": 0.7,
         "threshold_kind": "absolute",
+        "decay": 0.5,
+        "forward": 0.5,
+        "backward": 0.5,
         "hide": "before",
         "attenuation": 0.003,
         "t": 7.0,

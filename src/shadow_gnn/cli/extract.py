@@ -30,6 +30,9 @@ class Kind(StrEnum):
     katz = "katz"
     heat = "heat"
     combined = "combined"
+    rwr = "rwr"
+    simrank = "simrank"
+    fire = "fire"
 
 
 class ThresholdKind(StrEnum):
@@ -49,9 +52,12 @@ _OPTIONS = {
     Kind.katz: ("topk", "attenuation", "tolerance", "precision"),
     Kind.heat: ("topk", "t", "tolerance", "precision"),
     Kind.combined: ("topk", "part"),
+    Kind.rwr: ("topk", "teleport", "num_walks"),
+    Kind.simrank: ("topk", "decay", "num_walks", "walk_length", "num_candidates"),
+    Kind.fire: ("forward", "backward", "max_nodes"),
 }
 _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
-_PUSH = "ppr, stochastic-ppr, katz and heat"
+_PUSH, _TELEPORT = "ppr, stochastic-ppr, katz and heat", "ppr, stochastic-ppr and rwr"
 
 
 def extract_command(
@@ -68,7 +74,7 @@ def extract_command(
         typer.Option(help=f"{_PPR}: threshold as a share of the best neighbour's score, or as it is."),
     ] = None,
     teleport: Annotated[
-        float | None, typer.Option(help=f"{_PPR}: restart probability of the walk.", show_default="0.2609")
+        float | None, typer.Option(help=f"{_TELEPORT}: restart probability.", show_default="0.2609")
     ] = None,
     tolerance: Annotated[
         float | None, typer.Option(help=f"{_PUSH}: fixed residual bound.", show_default="refined for each target")
@@ -97,7 +103,27 @@ def extract_command(
         bool | None, typer.Option("--replace/--no-replace", help="khop: draw with replacement.", show_default="no")
     ] = None,
     max_nodes: Annotated[
-        int | None, typer.Option(help=f"{_PPR}, {_HOPS}: hard cap on nodes.", show_default="none")
+        int | None,
+        typer.Option(
+            help="ppr, stochastic-ppr, khop, full, fire: hard cap on nodes.", show_default="none, 200 for fire"
+        ),
+    ] = None,
+    num_walks: Annotated[
+        int | None,
+        typer.Option(help="rwr: walks from a target; simrank: of each node.", show_default="3000, 128 for simrank"),
+    ] = None,
+    decay: Annotated[
+        float | None, typer.Option(help="simrank: factor for each step before walks meet.", show_default="0.6")
+    ] = None,
+    walk_length: Annotated[int | None, typer.Option(help="simrank: steps of a walk.", show_default="5")] = None,
+    num_candidates: Annotated[
+        int | None, typer.Option(help="simrank: nodes compared with a target.", show_default="twice topk")
+    ] = None,
+    forward: Annotated[
+        float | None, typer.Option(help="fire: burning probability along messages.", show_default="0.7")
+    ] = None,
+    backward: Annotated[
+        float | None, typer.Option(help="fire: burning probability against messages.", show_default="0")
     ] = None,
     targets: Annotated[
         str,
@@ -143,6 +169,12 @@ def extract_command(
         "fanout": fanout,
         "replace": replace,
         "max_nodes": max_nodes,
+        "num_walks": num_walks,
+        "decay": decay,
+        "walk_length": walk_length,
+        "num_candidates": num_candidates,
+        "forward": forward,
+        "backward": backward,
     }
     chosen = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
     report = _describe(folder, chosen, targets, num_targets, seed, recall_sample)
@@ -173,6 +205,9 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         Kind.katz: extract.KatzExtractor,
         Kind.heat: extract.HeatExtractor,
         Kind.combined: extract.CombinedExtractor,
+        Kind.rwr: extract.RwrExtractor,
+        Kind.simrank: extract.SimrankExtractor,
+        Kind.fire: extract.FireExtractor,
     }
     made: Extractor = classes[kind](num_threads=threads, **options)
     return made

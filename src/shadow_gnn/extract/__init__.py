@@ -6,24 +6,30 @@ Not for: joining scopes to batches (batch.py).
 from shadow_gnn.extract.base import Extractor
 from shadow_gnn.extract.cached import CachedExtractor
 from shadow_gnn.extract.combined import CombinedExtractor
+from shadow_gnn.extract.fire import FireExtractor
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.heat import HeatExtractor
 from shadow_gnn.extract.katz import KatzExtractor
 from shadow_gnn.extract.khop import FullExtractor, KhopExtractor
 from shadow_gnn.extract.node import NodeExtractor
 from shadow_gnn.extract.ppr import PprExtractor, StochasticPprExtractor
+from shadow_gnn.extract.rwr import RwrExtractor
+from shadow_gnn.extract.simrank import SimrankExtractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 
 __all__ = [
     "CachedExtractor",
     "CombinedExtractor",
     "Extractor",
+    "FireExtractor",
     "FullExtractor",
     "HeatExtractor",
     "KatzExtractor",
     "KhopExtractor",
     "NodeExtractor",
     "PprExtractor",
+    "RwrExtractor",
+    "SimrankExtractor",
     "StochasticPprExtractor",
     "Subgraphs",
     "induce",

@@ -125,6 +125,54 @@ class FullRecipe(Record):
     """Hard cap on the nodes of a scope; nodes met first stay."""
 
 
+class RwrRecipe(Record):
+    """The nodes that random walks with restart visit most."""
+
+    kind: Literal["rwr"] = "rwr"
+    """Nodes by visits of random walks from the target."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    teleport: Annotated[float, Field(ge=0.001, lt=1)] = 0.2609
+    """Restart probability of the walk; smaller reaches further."""
+    num_walks: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
+    """Walks from each target; simrank: and of each node that is compared with it, 128 if left out."""
+    resample: bool = False
+    """Draw other walks in each epoch of training; otherwise a target keeps its scope."""
+
+
+class SimrankRecipe(Record):
+    """The nodes most similar by SimRank."""
+
+    kind: Literal["simrank"] = "simrank"
+    """Nodes by SimRank with the target, and the nodes that join them to it."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    decay: Annotated[float, Field(gt=0, lt=1)] = 0.6
+    """Factor for each step before two walks meet."""
+    num_walks: Annotated[int, Field(ge=1, le=10_000)] = 128
+    """Walks of the target, and of each node that is compared with it."""
+    walk_length: Annotated[int, Field(ge=1, le=32)] = 5
+    """Steps of each walk."""
+    num_candidates: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Nodes that are compared with each target; left out, twice topk."""
+    resample: bool = False
+    """Draw other walks in each epoch of training; otherwise a target keeps its scope."""
+
+
+class FireRecipe(Record):
+    """What a forest fire burns."""
+
+    kind: Literal["fire"] = "fire"
+    """Nodes that burn in a forest fire from the target, another in each epoch."""
+    forward: Share = 0.7
+    """Probability p of burning along the edges that messages take: a node sets fire to p / (1 - p) others on
+    average."""
+    backward: Share = 0.0
+    """Likewise against the edges; a directed graph's lists are then kept in memory a second time, reversed."""
+    max_nodes: Annotated[int, Field(ge=1, le=10_000_000)] = 200
+    """Hard cap on the nodes of a scope; nodes met first stay."""
+
+
 class NodeRecipe(Record):
     """The target alone."""
 
@@ -223,7 +271,10 @@ ExtractorRecipe = Annotated[
     | Annotated[NodeRecipe, Tag("node")]
     | Annotated[KatzRecipe, Tag("katz")]
     | Annotated[HeatRecipe, Tag("heat")]
-    | Annotated[CombinedRecipe, Tag("combined")],
+    | Annotated[CombinedRecipe, Tag("combined")]
+    | Annotated[RwrRecipe, Tag("rwr")]
+    | Annotated[SimrankRecipe, Tag("simrank")]
+    | Annotated[FireRecipe, Tag("fire")],
     Discriminator(_extractor_tag),
 ]
 
@@ -236,6 +287,9 @@ EXTRACTORS: dict[str, type[Record]] = {
     "katz": KatzRecipe,
     "heat": HeatRecipe,
     "combined": CombinedRecipe,
+    "rwr": RwrRecipe,
+    "simrank": SimrankRecipe,
+    "fire": FireRecipe,
 }
 
 
