@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
 Int32 = NDArray[np.int32]
 Float32 = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
