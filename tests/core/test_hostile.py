@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, StochasticPprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.extract import (
+    FullExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    SimilarExtractor,
+    StochasticPprExtractor,
+)
+from shadow_gnn.graph import DenseFeatures, Graph
 from shadow_gnn.normal.closure import closure_batch
 
 EXTRACTORS = [
@@ -22,6 +29,7 @@ EXTRACTORS = [
     PprExtractor(topk=5),
     PprExtractor(topk=5, tolerance=1e-3, edge_pos=True),
     StochasticPprExtractor(topk=4),
+    SimilarExtractor(topk=3, candidates=5),
 ]
 
 
@@ -31,7 +39,8 @@ def damaged(indptr: list[int], indices: list[int], *, directed: bool, wide: bool
     offsets = np.zeros(len(indptr), np.int64)
     offsets[-1] = len(ids)
     weight = None if weights is None else np.array(weights, np.float32)
-    graph = Graph(offsets, ids, directed=directed, edge_weight=weight, path=Path("damaged"))
+    x = DenseFeatures(np.arange(2 * len(indptr) - 2, dtype=np.float32).reshape(-1, 2))
+    graph = Graph(offsets, ids, directed=directed, x=x, edge_weight=weight, path=Path("damaged"))
     offsets[:] = indptr
     info = np.iinfo(ids.dtype)
     ids[:] = np.clip(np.array(indices, dtype=object), info.min, info.max).astype(ids.dtype)

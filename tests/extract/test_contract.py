@@ -15,6 +15,7 @@ from shadow_gnn.extract import (
     KhopExtractor,
     NodeExtractor,
     PprExtractor,
+    SimilarExtractor,
     StochasticPprExtractor,
     Subgraphs,
 )
@@ -34,6 +35,7 @@ EXTRACTORS = {
     "ppr, threshold": PprExtractor(topk=15, threshold=0.1),
     "ppr, capped": PprExtractor(topk=15, max_nodes=4),
     "stochastic ppr": StochasticPprExtractor(topk=10, edge_pos=True),
+    "similar": SimilarExtractor(topk=10, candidates=25, edge_pos=True),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())
@@ -148,6 +150,7 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "tolerance": 0.7,
         "threshold_kind": "absolute",
         "hide": "before",
+        "index": GRAPHS["path"],
     }
     for field in fields(extractor):
         if field.name == "num_threads":

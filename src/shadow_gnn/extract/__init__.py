@@ -9,6 +9,8 @@ from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.khop import FullExtractor, KhopExtractor
 from shadow_gnn.extract.node import NodeExtractor
 from shadow_gnn.extract.ppr import PprExtractor, StochasticPprExtractor
+from shadow_gnn.extract.scope_graph import ScopeGraphExtractor
+from shadow_gnn.extract.similar import SimilarExtractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "KhopExtractor",
     "NodeExtractor",
     "PprExtractor",
+    "ScopeGraphExtractor",
+    "SimilarExtractor",
     "StochasticPprExtractor",
     "Subgraphs",
     "induce",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, check_int, check_targets, run_core
+from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, run_core
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -23,16 +23,19 @@ def induce(
     *,
     max_nodes: int | None = None,
     edge_pos: bool = False,
+    hide: Hide = "none",
     num_threads: int = 0,
 ) -> Subgraphs:
     """Make one scope per target from node_id[ptr[b]:ptr[b + 1]], best first.
 
     The target always comes along, on offer or not; no other node may be offered twice. A node with no path to a target
-    inside the scope gives way to the next. Without `score` every node has score 1.
+    inside the scope gives way to the next. Without `score` every node has score 1. hide: the link between the ends of a
+    pair is left out, unless it is "none"; the nodes are chosen already.
     """
     groups = check_targets(graph, targets, "induce")
     offers = np.ascontiguousarray(node_id, dtype=np.int64)
     check_int("induce", "num_threads", num_threads, 0, 1024)
+    check_hide("induce", hide)
     if max_nodes is not None:
         check_int("induce", "max_nodes", max_nodes, 1)
     return run_core(
@@ -46,4 +49,5 @@ def induce(
         node_id=offers,
         score=np.ones(len(offers), np.float32) if score is None else np.ascontiguousarray(score, dtype=np.float32),
         max_nodes=NO_CAP if max_nodes is None else max_nodes,
+        hide=core_hide("induce", hide, groups),
     )

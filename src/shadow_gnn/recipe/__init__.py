@@ -7,6 +7,7 @@ from shadow_gnn.recipe.records import (
     COMMON_KEYS,
     EXTRACTOR_TWICE,
     EXTRACTORS,
+    PATH_KEYS,
     BranchRecipe,
     ExtractorRecipe,
     FullRecipe,
@@ -21,6 +22,8 @@ from shadow_gnn.recipe.records import (
     Recipe,
     Record,
     SaintRecipe,
+    ScopeRecord,
+    SimilarRecipe,
     TaskRecipe,
     TrainingRecipe,
 )
@@ -29,6 +32,7 @@ __all__ = [
     "COMMON_KEYS",
     "EXTRACTORS",
     "EXTRACTOR_TWICE",
+    "PATH_KEYS",
     "BranchRecipe",
     "ExtractorRecipe",
     "FullRecipe",
@@ -43,6 +47,8 @@ __all__ = [
     "Recipe",
     "Record",
     "SaintRecipe",
+    "ScopeRecord",
+    "SimilarRecipe",
     "TaskRecipe",
     "TrainingRecipe",
 ]

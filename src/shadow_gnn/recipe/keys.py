@@ -70,7 +70,10 @@ def _extractor_keys() -> list[Key]:
             found.setdefault(name, _key("extractor", name, field))
     choices = " | ".join(toml_value(kind) for kind in EXTRACTORS)
     first = replace(found.pop("kind"), values=choices, text="How scopes are chosen.")
-    return [first, *(replace(key, text=f"{', '.join(owners[name])}: {key.text}") for name, key in found.items())]
+    of_all = [name for name in found if len(owners[name]) == len(EXTRACTORS)]
+    ordered = [*(name for name in found if name not in of_all), *of_all]
+    kinds = {name: "all" if name in of_all else ", ".join(owners[name]) for name in found}
+    return [first, *(replace(found[name], text=f"{kinds[name]}: {found[name].text}") for name in ordered)]
 
 
 def _key(table: str, name: str, field: FieldInfo) -> Key:

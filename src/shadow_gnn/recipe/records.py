@@ -78,7 +78,24 @@ class LinkRecipe(Record):
     """Let the links of validation carry messages in the test."""
 
 
-class PprRecipe(Record):
+class ScopeRecord(Record):
+    """What every extractor's table may have: another graph that scopes are chosen in."""
+
+    scope_graph: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Graph folder on the same nodes, for example of `shadow data diffuse`, in which nodes are chosen and scored; left
+    out, the graph itself."""
+    scope_edges: Literal["graph", "scope_graph"] = "graph"
+    """Whose edges a scope has: those of the graph, which leaves out nodes that it does not join to the target, or those
+    of scope_graph, with its weights."""
+
+    @model_validator(mode="after")
+    def _check_scope_edges(self) -> ScopeRecord:
+        if self.scope_graph is None and self.scope_edges != "graph":
+            raise ValueError('scope_edges must be "graph" where there is no scope_graph')
+        return self
+
+
+class PprRecipe(ScopeRecord):
     """The nodes with the highest personalised PageRank."""
 
     kind: Literal["ppr", "stochastic-ppr"] = "ppr"
@@ -99,7 +116,7 @@ class PprRecipe(Record):
     """Hard cap on the nodes of a scope, where it is to be below topk."""
 
 
-class KhopRecipe(Record):
+class KhopRecipe(ScopeRecord):
     """Random neighbours within a number of hops."""
 
     kind: Literal["khop"] = "khop"
@@ -114,7 +131,7 @@ class KhopRecipe(Record):
     """Hard cap on the nodes of a scope; nodes met first stay."""
 
 
-class FullRecipe(Record):
+class FullRecipe(ScopeRecord):
     """The whole neighbourhood."""
 
     kind: Literal["full"] = "full"
@@ -125,11 +142,33 @@ class FullRecipe(Record):
     """Hard cap on the nodes of a scope; nodes met first stay."""
 
 
-class NodeRecipe(Record):
+class NodeRecipe(ScopeRecord):
     """The target alone."""
 
     kind: Literal["node"] = "node"
     """The target alone: a model on it is an MLP."""
+
+
+class SimilarRecipe(ScopeRecord):
+    """Of the nodes with the highest personalised PageRank, those whose features are most like the target's."""
+
+    kind: Literal["similar"] = "similar"
+    """The nodes most like the target in features, among those near it in the graph."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    candidates: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
+    """Nodes of highest personalised PageRank that are compared with the target; at least topk."""
+    teleport: Annotated[float, Field(gt=0, lt=1)] = 0.2609
+    """Restart probability of the walk; smaller reaches further."""
+    index: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Graph folder of neighbours in features (`shadow data diffuse --kind features`): the target's neighbours there are
+    compared too, wherever they are in the graph."""
+
+    @model_validator(mode="after")
+    def _check_candidates(self) -> SimilarRecipe:
+        if self.candidates < self.topk:
+            raise ValueError(f"candidates must be at least topk, {self.topk}, got {self.candidates}")
+        return self
 
 
 def _extractor_tag(value: Any) -> str | None:
@@ -143,9 +182,13 @@ ExtractorRecipe = Annotated[
     | Annotated[PprRecipe, Tag("stochastic-ppr")]
     | Annotated[KhopRecipe, Tag("khop")]
     | Annotated[FullRecipe, Tag("full")]
-    | Annotated[NodeRecipe, Tag("node")],
+    | Annotated[NodeRecipe, Tag("node")]
+    | Annotated[SimilarRecipe, Tag("similar")],
     Discriminator(_extractor_tag),
 ]
+
+PATH_KEYS = ("scope_graph", "index")
+"""Keys of extractors that name a folder."""
 
 EXTRACTORS: dict[str, type[Record]] = {
     "ppr": PprRecipe,
@@ -153,6 +196,7 @@ EXTRACTORS: dict[str, type[Record]] = {
     "khop": KhopRecipe,
     "full": FullRecipe,
     "node": NodeRecipe,
+    "similar": SimilarRecipe,
 }
 
 
@@ -432,6 +476,23 @@ class Recipe(Record):
             raise ValueError(
                 'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", as what is smoothed '
                 "over the graph holds the predicted link"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_scope_graphs(self) -> Recipe:
+        """Refuse what could show training what it must not see: the other graph may be made with all of it."""
+        if not any(part.extractor is not None and part.extractor.scope_graph for part in self.parts):
+            return self
+        if self.task.inductive:
+            raise ValueError(
+                "extractor.scope_graph: must be left out where task.inductive, as it may hold edges of nodes that are "
+                "not for training"
+            )
+        if self.task.kind == "link" and self.link.split != "given":
+            raise ValueError(
+                'extractor.scope_graph: must be left out for links unless link.split is "given", as it may be made '
+                "with the links that a drawn split takes out"
             )
         return self
 
