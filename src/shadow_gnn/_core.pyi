@@ -48,6 +48,31 @@ def extract_ppr(
     seed: int,
     num_threads: int,
     hide: int = 0,
+    bare: bool = False,
+) -> Scopes: ...
+
+class Features:
+    @staticmethod
+    def dense(matrix: NDArray[Any], scale: Float32 | None = None) -> Features: ...
+    @staticmethod
+    def sparse(indptr: Int64, indices: Int32, data: Float32, width: int) -> Features: ...
+
+def extract_similar(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    features: Features,
+    topk: int,
+    candidates: int,
+    teleport: float,
+    precision: float,
+    more_ptr: Int64 | None,
+    more_id: Int64 | None,
+    max_nodes: int,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
 ) -> Scopes: ...
 def drnl(indptr: Int64, indices: Int64, ends: Int64, max_label: int, max_distance: int) -> Int64: ...
 def induce(
@@ -61,6 +86,7 @@ def induce(
     positions: bool,
     seed: int,
     num_threads: int,
+    hide: int = 0,
 ) -> Scopes: ...
 def collate(
     ptr: Int64, hop: Int32, indptr: Int64, indices: Int32, by_hop: bool
