@@ -27,6 +27,14 @@ class Kind(StrEnum):
     stochastic_ppr = "stochastic-ppr"
     node = "node"
     full = "full"
+    similar = "similar"
+
+
+class ScopeEdges(StrEnum):
+    """Whose edges a scope has."""
+
+    graph = "graph"
+    scope_graph = "scope_graph"
 
 
 class ThresholdKind(StrEnum):
@@ -43,6 +51,7 @@ _OPTIONS = {
     Kind.khop: ("num_hops", "fanout", "replace", "max_nodes"),
     Kind.full: ("num_hops", "max_nodes"),
     Kind.node: (),
+    Kind.similar: ("topk", "candidates", "teleport", "index"),
 }
 _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
 
@@ -67,12 +76,24 @@ def extract_command(
     precision: Annotated[
         float | None, typer.Option(help=f"{_PPR}: how far to refine; smaller is nearer to exact.", show_default="0.15")
     ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="similar: nodes of highest PPR that are compared.", show_default="1000")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="similar: graph folder of neighbours in features.", show_default="none")
+    ] = None,
     num_hops: Annotated[int | None, typer.Option(help=f"{_HOPS}: radius of the scope.", show_default="2")] = None,
     fanout: Annotated[int | None, typer.Option(help="khop: neighbours kept per node.", show_default="20")] = None,
     replace: Annotated[
         bool | None, typer.Option("--replace/--no-replace", help="khop: draw with replacement.", show_default="no")
     ] = None,
     max_nodes: Annotated[int | None, typer.Option(help="all but node: hard cap on nodes.", show_default="none")] = None,
+    scope_graph: Annotated[
+        Path | None, typer.Option(help="Graph folder on the same nodes to choose in.", show_default="the graph itself")
+    ] = None,
+    scope_edges: Annotated[
+        ScopeEdges | None, typer.Option(help="with --scope-graph: whose edges a scope has.", show_default="graph")
+    ] = None,
     targets: Annotated[
         str,
         typer.Option(
@@ -110,12 +131,15 @@ def extract_command(
         "teleport": teleport,
         "tolerance": tolerance,
         "precision": precision,
+        "candidates": candidates,
+        "index": index,
         "num_hops": num_hops,
         "fanout": fanout,
         "replace": replace,
         "max_nodes": max_nodes,
     }
-    chosen = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
+    made = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
+    chosen = _on_scope_graph(made, scope_graph, scope_edges)
     report = _describe(folder, chosen, targets, num_targets, seed, recall_sample)
     _show(report, folder, json_file, png)
 
@@ -133,15 +157,32 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         raise ValueError("extract: --tolerance must be used without --precision, which refines it; got both")
     if "threshold_kind" in options:
         options = {**options, "threshold_kind": options["threshold_kind"].value}
+    if "index" in options:
+        from shadow_gnn.store import open_graph
+
+        options = {**options, "index": open_graph(options["index"])}
     classes: dict[Kind, Any] = {
         Kind.ppr: extract.PprExtractor,
         Kind.stochastic_ppr: extract.StochasticPprExtractor,
         Kind.khop: extract.KhopExtractor,
         Kind.full: extract.FullExtractor,
         Kind.node: extract.NodeExtractor,
+        Kind.similar: extract.SimilarExtractor,
     }
     made: Extractor = classes[kind](num_threads=threads, **options)
     return made
+
+
+def _on_scope_graph(extractor: Extractor, folder: Path | None, edges: ScopeEdges | None) -> Extractor:
+    """Let the extractor choose in another graph, if there is one."""
+    if folder is None:
+        if edges is not None:
+            raise ValueError("extract: --scope-edges must be used with --scope-graph, got none")
+        return extractor
+    from shadow_gnn.extract import ScopeGraphExtractor
+    from shadow_gnn.store import open_graph
+
+    return ScopeGraphExtractor(extractor, open_graph(folder), "graph" if edges is None else edges.value)
 
 
 def _describe(

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -93,6 +102,15 @@ class ScopeRecord(Record):
         if self.scope_graph is None and self.scope_edges != "graph":
             raise ValueError('scope_edges must be "graph" where there is no scope_graph')
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_scope_graph(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave both keys out where there is no other graph, so that a recipe is written as it was before them."""
+        dumped: dict[str, Any] = dump(self)
+        if self.scope_graph is None:
+            for key in ScopeRecord.model_fields:
+                dumped.pop(key, None)
+        return dumped
 
 
 class PprRecipe(ScopeRecord):
