@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.communities import communities, one_thread  # noqa: F401
 
 from shadow_gnn import open_graph, save_graph
 from shadow_gnn.cli.main import main
 from shadow_gnn.verify import verify_graph
-from tests.communities import communities, one_thread  # noqa: F401
 
 RECIPE = """
 graph = "small"
