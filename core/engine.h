@@ -195,11 +195,9 @@ struct Worker {
     note(ppr);
   }
 
-  // Candidates are the best by PPR and those given beside them. Of equally alike ones the better by PPR comes first:
-  // float32 similarities differ by more than the scores weigh here, or not at all.
+  // Candidates are the best by PPR and those given beside them. Of equally alike ones the better by PPR comes first.
   void rank_by_similarity(const Csr<Id>& csr, const SimilarOptions& options, int64_t item, bool hidden,
                           ScopeOptions& scope) {
-    constexpr double kTie = 1e-10;
     const size_t count = targets.size();
     const int64_t most = std::min<int64_t>(options.topk, INT32_MAX) * static_cast<int64_t>(count);
     const int64_t limit = std::min(scope.max_nodes, most);
@@ -214,9 +212,9 @@ struct Worker {
     similarity.score(options.features, rows.data(), static_cast<int64_t>(rows.size()), alike.data());
     for (size_t node = 0; node < rows.size(); ++node) {
       Candidate<Id>& candidate = ranking.all[node];
-      const double tie = kTie * static_cast<double>(candidate.score);
-      candidate.score = node < count ? 1.0f : alike[node];
-      candidate.key = -static_cast<double>(candidate.score) - tie;
+      const float alike_score = node < count ? 1.0f : alike[node];
+      candidate.key = rank_of(alike_score, std::min(candidate.score, 1.0f));
+      candidate.score = alike_score;
     }
   }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "csr.h"
@@ -81,6 +81,14 @@ SHADOW_CLONED void multiply_rows(const typename Value::Stored* matrix, int64_t w
       square[item] += squares[lane];
     }
   }
+}
+
+// A rank by similarity, then by another score where that is the same: both from 0 to 1, smaller ranks are better. The
+// similarity is taken in steps of 2^-24 and the other to about 2^-22 of itself: together they fill a float64 exactly.
+inline double rank_of(float similarity, float other) {
+  uint32_t bits;  // of positive floats, in their order
+  std::memcpy(&bits, &other, sizeof bits);
+  return -(std::nearbyint(static_cast<double>(similarity) * 0x1.0p24) * 0x1.0p29 + static_cast<double>(bits >> 1));
 }
 
 // How alike nodes are to the targets: the mean over the targets of the cosine of the angle between the features, as
