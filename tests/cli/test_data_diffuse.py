@@ -127,7 +127,7 @@ def test_a_recipe_trains_and_predicts_with_scopes_of_another_graph(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("extractor.scope_graph=missing", "extractor.scope_graph: missing: is not a folder"),
+        ("extractor.scope_graph=missing", "missing: is not a folder"),
         ("task.inductive=true", "extractor.scope_graph: must be left out where task.inductive"),
         ("task.kind=link", "extractor.scope_graph: must be left out for links unless link.split is"),
         ("extractor.scope_edges=both", "must be graph or scope_graph, got"),

@@ -74,7 +74,7 @@ def diffuse_command(
     time: Annotated[float | None, typer.Option(help="heat: mean number of steps.", show_default="3")] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(help=f"{_WALKS}: what is too small to be followed.", show_default="1e-6 for ppr, 1e-4 for heat"),
+        typer.Option(help=f"{_WALKS}: what is too small to be followed.", show_default="1e-5"),
     ] = None,
     self_loop: Annotated[
         float | None, typer.Option(help=f"{_WALKS}: weight of a loop added to every node.", show_default="1")

@@ -31,7 +31,7 @@ class PprDiffusion:
 
     teleport: float = 0.15
     """Restart probability; smaller reaches further."""
-    tolerance: float = 1e-6
+    tolerance: float = 1e-5
     """Residual bound of the push: a walk's share of a node is found too small by at most tolerance * degree."""
     self_loop: float = 1.0
     """Weight of the loop that every node gets first; 0 for none."""
@@ -67,8 +67,9 @@ class HeatDiffusion:
 
     time: float = 3.0
     """How long the heat spreads: the mean number of steps."""
-    tolerance: float = 1e-4
-    """A step's share of a node below this is not followed further."""
+    tolerance: float = 1e-5
+    """What a step brings to a node is not followed further below tolerance * degree; a step of a row then costs at most
+    1 / tolerance edges. 0 follows everything."""
     self_loop: float = 1.0
     """Weight of the loop that every node gets first; 0 for none."""
     transition: Transition = "auto"
@@ -86,12 +87,13 @@ class HeatDiffusion:
         walked = _walked(graph, self.self_loop)
         scale = _scale("HeatDiffusion", walked, self.transition)
         step = _step_matrix(walked)
+        least = self.tolerance * np.diff(walked.indptr)
         reach = min(graph.num_nodes, 1 / max(self.tolerance, 1e-9))
         for start, stop in _chunks(graph.num_nodes, reach):
-            total = self._rows(step, start, stop)
+            total = self._rows(step, least, start, stop)
             yield _block(start, total.indptr.astype(np.int64), total.indices.astype(np.int64), total.data, scale)
 
-    def _rows(self, step: Any, start: int, stop: int) -> Any:
+    def _rows(self, step: Any, least: NDArray[np.float64], start: int, stop: int) -> Any:
         """Sum the series for some rows until what is left of it cannot matter."""
         from scipy.sparse import csr_array
 
@@ -103,10 +105,9 @@ class HeatDiffusion:
             number += 1
             share *= self.time / number
             left -= share
+            walk.data[walk.data < least[walk.indices]] = 0
+            walk.eliminate_zeros()
             walk = walk @ step
-            if self.tolerance:
-                walk.data[walk.data < self.tolerance] = 0
-                walk.eliminate_zeros()
             total = total + share * walk
             if number > self.time and share < 1e-14:  # Rounding may leave a trace of `left` behind.
                 break
