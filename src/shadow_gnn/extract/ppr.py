@@ -123,8 +123,8 @@ def ppr_scores(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """Return (ptr, node_id, score): all nodes that the push from each target gives a score, best first, without edges.
 
-    A score is below the exact one by at most tolerance * degree. Score b of target b are those from ptr[b] to
-    ptr[b + 1]; memory is about 1 / (teleport * tolerance) nodes for each target, or the graph.
+    Those of target b are from ptr[b] to ptr[b + 1], joined to it or not. In an undirected graph a score is below the
+    exact one by at most tolerance * degree. There are at most 1 / (teleport * tolerance) for a target.
     """
     extractor = PprExtractor(NO_CAP, teleport, tolerance=tolerance, num_threads=num_threads)
     scopes = _extract(extractor, graph, targets, 0, stochastic=False, bare=True)
