@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -62,11 +63,109 @@ nb::tuple extract_khop(const GraphView& graph, const In2<int64_t>& targets, int6
 
 nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double teleport,
                       double tolerance, double precision, double threshold, bool relative_threshold, bool stochastic,
-                      int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide) {
+                      int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide, bool bare) {
   const bool valid = topk >= 1 && teleport > 0 && teleport < 1 && tolerance >= 0 && precision > 0 && threshold >= 0;
   if (!valid) throw std::invalid_argument("options of a PPR extraction are out of range");
   const PprOptions ppr{teleport, topk, tolerance, precision, threshold, relative_threshold};
   const ExtractOptions options = stochastic ? ExtractOptions(StochasticPprOptions{ppr}) : ExtractOptions(ppr);
+  Request request = request_of(options, max_nodes, positions, seed, num_threads, hide);
+  request.bare = bare;
+  return extract_scopes(graph, targets, request);
+}
+
+using Matrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Borrowed features of all nodes; the object keeps them alive.
+struct FeatureArrays {
+  std::optional<Matrix> matrix;
+  std::optional<In1<float>> scale, data;
+  std::optional<In1<int64_t>> indptr;
+  std::optional<In1<int32_t>> indices;
+  FeatureView view;
+
+  static FeatureArrays dense(const Matrix& matrix_in, const std::optional<In1<float>>& scale_in) {
+    const auto dtype = matrix_in.dtype();
+    const auto is = [&](nb::dlpack::dtype_code code, uint8_t bits) {
+      return dtype.code == static_cast<uint8_t>(code) && dtype.bits == bits && dtype.lanes == 1;
+    };
+    FeatureArrays made;
+    made.matrix = matrix_in;
+    made.scale = scale_in;
+    FeatureView& view = made.view;
+    view.num_rows = static_cast<int64_t>(matrix_in.shape(0));
+    view.width = static_cast<int64_t>(matrix_in.shape(1));
+    view.matrix = matrix_in.data();
+    if (is(nb::dlpack::dtype_code::Float, 32)) {
+      view.kind = FeatureKind::kFloat;
+    } else if (is(nb::dlpack::dtype_code::Float, 16)) {
+      view.kind = FeatureKind::kHalf;
+    } else if (is(nb::dlpack::dtype_code::Int, 8) && scale_in) {
+      view.kind = FeatureKind::kByte;
+      if (scale_in->shape(0) != matrix_in.shape(1)) {
+        throw std::invalid_argument("scale must have one value per column");
+      }
+      view.scale = scale_in->data();
+    } else {
+      throw std::invalid_argument("matrix must be float32, float16, or int8 with a scale");
+    }
+    return made;
+  }
+
+  static FeatureArrays sparse(const In1<int64_t>& indptr_in, const In1<int32_t>& indices_in, const In1<float>& data_in,
+                              int64_t width) {
+    if (indptr_in.shape(0) == 0) throw std::invalid_argument("indptr must have length N + 1, got 0");
+    if (indices_in.shape(0) != data_in.shape(0)) throw std::invalid_argument("indices must be as long as data");
+    if (width < 0 || width > INT32_MAX) throw std::invalid_argument("width must be from 0 to 2^31 - 1");
+    FeatureArrays made;
+    made.indptr = indptr_in;
+    made.indices = indices_in;
+    made.data = data_in;
+    FeatureView& view = made.view;
+    view.kind = FeatureKind::kSparse;
+    view.num_rows = static_cast<int64_t>(indptr_in.shape(0)) - 1;
+    view.width = width;
+    view.indptr = indptr_in.data();
+    view.indices = indices_in.data();
+    view.data = data_in.data();
+    view.num_values = static_cast<int64_t>(data_in.shape(0));
+    return made;
+  }
+};
+
+// Whether ptr cuts `length` entries into `count` lists.
+bool is_ptr(const In1<int64_t>& ptr, size_t count, size_t length) {
+  if (ptr.shape(0) != count + 1 || ptr.data()[0] != 0 || ptr.data()[count] != static_cast<int64_t>(length))
+    return false;
+  for (size_t item = 0; item < count; ++item) {
+    if (ptr.data()[item] > ptr.data()[item + 1]) return false;
+  }
+  return true;
+}
+
+nb::tuple extract_similar(const GraphView& graph, const In2<int64_t>& targets, const FeatureArrays& features,
+                          int64_t topk, int64_t candidates, double teleport, double precision,
+                          const std::optional<In1<int64_t>>& more_ptr, const std::optional<In1<int64_t>>& more_id,
+                          int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide) {
+  const bool valid = topk >= 1 && candidates >= 1 && teleport > 0 && teleport < 1 && precision > 0;
+  if (!valid) throw std::invalid_argument("options of an extraction by similarity are out of range");
+  const auto num_nodes = static_cast<int64_t>(graph.indptr.shape(0)) - 1;
+  if (features.view.num_rows != num_nodes) {
+    throw std::invalid_argument("features must have " + std::to_string(num_nodes) + " rows, one for each node, got " +
+                                std::to_string(features.view.num_rows));
+  }
+  SimilarOptions options;
+  options.ppr.teleport = teleport;
+  options.ppr.topk = candidates;
+  options.ppr.precision = precision;
+  options.topk = topk;
+  options.features = features.view;
+  if (more_ptr) {
+    if (!more_id || !is_ptr(*more_ptr, targets.shape(0), more_id->shape(0))) {
+      throw std::invalid_argument("more_ptr must ascend from 0 to the length of more_id");
+    }
+    options.more_ptr = more_ptr->data();
+    options.more_id = more_id->data();
+  }
   return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
@@ -107,10 +206,7 @@ nb::tuple spectral_bound(const GraphView& graph, int num_steps, int num_threads)
 nb::tuple induce(const GraphView& graph, const In2<int64_t>& targets, const In1<int64_t>& ptr,
                  const In1<int64_t>& node_id, const In1<float>& score, int64_t max_nodes, bool positions, uint64_t seed,
                  int num_threads, int64_t topk, int hide) {
-  const size_t count = targets.shape(0);
-  bool valid = ptr.shape(0) == count + 1 && score.shape(0) == node_id.shape(0) && ptr.data()[0] == 0 &&
-               ptr.data()[count] == static_cast<int64_t>(node_id.shape(0));
-  for (size_t item = 0; valid && item < count; ++item) valid = ptr.data()[item] <= ptr.data()[item + 1];
+  const bool valid = score.shape(0) == node_id.shape(0) && is_ptr(ptr, targets.shape(0), node_id.shape(0));
   if (!valid) throw std::invalid_argument("ptr must ascend from 0 to the length of node_id and score");
   if (topk < 1) throw std::invalid_argument("topk must be at least 1");
   const GivenOptions options{ptr.data(), node_id.data(), score.data(), topk};
@@ -211,7 +307,16 @@ void bind_scopes(nb::module_& m) {
   m.def("extract_ppr", &extract_ppr, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
         nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
         nb::arg("relative_threshold"), nb::arg("stochastic"), nb::arg("max_nodes"), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0, nb::arg("bare") = false);
+  nb::class_<FeatureArrays>(m, "Features")
+      .def_static("dense", &FeatureArrays::dense, nb::arg("matrix").noconvert(),
+                  nb::arg("scale").noconvert() = nb::none())
+      .def_static("sparse", &FeatureArrays::sparse, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+                  nb::arg("data").noconvert(), nb::arg("width"));
+  m.def("extract_similar", &extract_similar, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("features"), nb::arg("topk"), nb::arg("candidates"), nb::arg("teleport"), nb::arg("precision"),
+        nb::arg("more_ptr").noconvert().none(), nb::arg("more_id").noconvert().none(), nb::arg("max_nodes"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("extract_katz", &extract_katz, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
         nb::arg("attenuation"), nb::arg("max_weight"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);

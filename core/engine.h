@@ -25,6 +25,7 @@
 #include "ppr.h"
 #include "rng.h"
 #include "scope.h"
+#include "similar.h"
 #include "simrank.h"
 #include "walks.h"
 
@@ -44,8 +45,18 @@ struct GivenOptions {
   int64_t topk;  // most nodes for each target
 };
 
-using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, KatzOptions, HeatOptions,
-                                    RwrOptions, SimrankOptions, FireOptions, GivenOptions>;
+// The nodes with the highest PPR, as many as ppr.topk says, ranked anew by how alike their features are to the
+// target's.
+struct SimilarOptions {
+  PprOptions ppr;
+  int64_t topk = 200;  // most nodes of a scope for each target
+  FeatureView features;
+  const int64_t* more_ptr = nullptr;  // not null: more_id[more_ptr[b], more_ptr[b + 1]) are candidates too
+  const int64_t* more_id = nullptr;
+};
+
+using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, KatzOptions,
+                                    HeatOptions, RwrOptions, SimrankOptions, FireOptions, SimilarOptions, GivenOptions>;
 
 // What is done with the edges between the two targets of a pair.
 enum class Hide {
@@ -57,6 +68,7 @@ enum class Hide {
 struct Request {
   ExtractOptions extract;
   Hide hide = Hide::kNone;
+  bool bare = false;  // list the best nodes, joined or not, without edges
   ScopeOptions scope;
   uint64_t seed = 0;
   int num_threads = 1;
@@ -101,6 +113,10 @@ struct Worker {
   Ranking<Id> ranking;
   ScopeBuilder<Id> builder;
   std::vector<Id> targets;
+  Similarity similarity;
+  NodeIndex<Id> candidates;
+  std::vector<int64_t> rows;
+  std::vector<float> alike;
   int64_t nodes_touched = 0, edges_touched = 0;
 
   // Append the scope of the targets group[0, width), the `item`-th of its request.
@@ -137,6 +153,8 @@ struct Worker {
           } else if constexpr (std::is_same_v<Options, FireOptions>) {
             fire.rank(csr, targets.data(), count, options, scope.max_nodes, key, hidden, ranking);
             note(fire);
+          } else if constexpr (std::is_same_v<Options, SimilarOptions>) {
+            rank_by_similarity(csr, options, item, hidden, scope);
           } else {
             rank_by(ppr, csr, options.ppr, hidden, scope);
             draw(count, key);
@@ -144,7 +162,11 @@ struct Worker {
         },
         request.extract);
     const size_t first = out.node_id.size();
-    builder.build(csr, ranking, count, scope, out);
+    if (request.bare) {
+      builder.list(ranking, count, scope, out);
+    } else {
+      builder.build(csr, ranking, count, scope, out);
+    }
     if (is_scored_by_hop(request.extract)) score_by_hop(out, first);
   }
 
@@ -207,6 +229,43 @@ struct Worker {
     cap(scope, options.topk);
     ranker.rank(csr, targets.data(), static_cast<int32_t>(targets.size()), options, key, hidden, ranking);
     note(ranker);
+  }
+
+  // Candidates are the best by PPR and those given beside them. Of equally alike ones the better by PPR comes first.
+  void rank_by_similarity(const Csr<Id>& csr, const SimilarOptions& options, int64_t item, bool hidden,
+                          ScopeOptions& scope) {
+    const size_t count = targets.size();
+    const int64_t most = std::min<int64_t>(options.topk, INT32_MAX) * static_cast<int64_t>(count);
+    const int64_t limit = std::min(scope.max_nodes, most);
+    rank_by_ppr(csr, options.ppr, hidden, scope);
+    ranking.keep_best(std::min<int64_t>(options.ppr.topk, INT32_MAX) * static_cast<int64_t>(count), count);
+    if (options.more_ptr != nullptr) add_candidates(csr, options, item);
+    scope.max_nodes = limit;
+    rows.resize(ranking.all.size());
+    alike.resize(ranking.all.size());
+    for (size_t node = 0; node < rows.size(); ++node) rows[node] = static_cast<int64_t>(ranking.all[node].node);
+    similarity.set_targets(options.features, rows.data(), static_cast<int64_t>(count));
+    similarity.score(options.features, rows.data(), static_cast<int64_t>(rows.size()), alike.data());
+    for (size_t node = 0; node < rows.size(); ++node) {
+      Candidate<Id>& candidate = ranking.all[node];
+      const float alike_score = node < count ? 1.0f : alike[node];
+      candidate.key = rank_of(alike_score, std::min(candidate.score, 1.0f));
+      candidate.score = alike_score;
+    }
+  }
+
+  // Append the nodes that are given beside the candidates and are not among them yet.
+  void add_candidates(const Csr<Id>& csr, const SimilarOptions& options, int64_t item) {
+    const int64_t first = options.more_ptr[item], last = options.more_ptr[item + 1];
+    candidates.clear();
+    candidates.reserve_more(ranking.all.size() + static_cast<size_t>(last - first));
+    for (const Candidate<Id>& candidate : ranking.all) candidates.add(candidate.node);
+    for (int64_t more = first; more < last; ++more) {
+      const Id node = take_node(csr, options.more_id[more], "more_id");
+      const size_t known = candidates.size();
+      if (static_cast<size_t>(candidates.add(node)) == known) ranking.all.push_back({0, 0, node});
+    }
+    nodes_touched += last - first;
   }
 
   void rank_targets() {

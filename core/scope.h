@@ -83,6 +83,17 @@ class Ranking {
     return static_cast<int64_t>(wanted);
   }
 
+  // Forget all but the best `count`; of these only the first `front` stay in order, and the rest may be ranked anew.
+  void keep_best(int64_t count, size_t front) {
+    const size_t wanted = std::max(std::min(static_cast<size_t>(count), all.size()), front);
+    if (wanted < all.size() && wanted > sorted_) {
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(sorted_);
+      std::nth_element(first, all.begin() + static_cast<std::ptrdiff_t>(wanted), all.end(), better<Id>);
+    }
+    all.resize(wanted);
+    sorted_ = front;
+  }
+
  private:
   std::vector<double> keys_;
   size_t sorted_ = 0;
@@ -110,6 +121,17 @@ class ScopeBuilder {
       considered = ranking.prefix(considered + 2 * (considered - num_reached_) + 8);
     }
     finish(ranking, csr.symmetric, options.positions, out);
+  }
+
+  // Append the best-ranked nodes alone, joined or not, without edges; the hop of all but the targets is -1.
+  static void list(Ranking<Id>& ranking, int32_t num_targets, const ScopeOptions& options, Arena& out) {
+    const auto count = static_cast<size_t>(ranking.prefix(std::max<int64_t>(options.max_nodes, num_targets)));
+    for (size_t label = 0; label < count; ++label) {
+      out.node_id.push_back(static_cast<int64_t>(ranking.all[label].node));
+      out.hop.push_back(label < static_cast<size_t>(num_targets) ? 0 : -1);
+      out.score.push_back(ranking.all[label].score);
+      out.row_size.push_back(0);
+    }
   }
 
  private:

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from shadow_gnn.batch import collate
-from shadow_gnn.build import LAYERS, READOUTS, build_extractor, build_model, with_cache
+from shadow_gnn.build import LAYERS, READOUTS, EdgeWidths, build_extractor, build_model, with_cache
+from shadow_gnn.errors import FolderError
 from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
@@ -19,6 +20,8 @@ from shadow_gnn.extract import (
     NodeExtractor,
     PprExtractor,
     RwrExtractor,
+    ScopeGraphExtractor,
+    SimilarExtractor,
     SimrankExtractor,
     StochasticPprExtractor,
 )
@@ -33,8 +36,10 @@ from shadow_gnn.recipe import (
     NodeRecipe,
     PprRecipe,
     RwrRecipe,
+    SimilarRecipe,
     SimrankRecipe,
 )
+from shadow_gnn.store import save_graph
 from shadow_gnn.views import feature_statistics
 from tests.communities import communities, one_thread  # noqa: F401
 
@@ -185,3 +190,23 @@ def test_walks_get_the_parameters_of_their_recipes_and_are_drawn_anew_only_in_tr
 def test_only_deterministic_extractors_are_cached():
     assert isinstance(with_cache(PprExtractor(), max_bytes=10, folder=None), CachedExtractor)
     assert isinstance(with_cache(KhopExtractor(), max_bytes=10, folder=None), KhopExtractor)
+
+
+def test_a_scope_graph_and_an_index_are_opened(tmp_path):
+    save_graph(GRAPH, tmp_path / "other")
+    made = build_extractor(
+        SimilarRecipe(topk=5, index=str(tmp_path / "other"), scope_graph=str(tmp_path / "other")), training=True
+    )
+    assert isinstance(made, ScopeGraphExtractor)
+    assert isinstance(made.extractor, SimilarExtractor)
+    assert made.scope_graph.fingerprint == made.extractor.index.fingerprint == GRAPH.fingerprint
+    for key in ("scope_graph", "index"):
+        with pytest.raises(FolderError, match=f"^extractor.{key}: nowhere: is not a folder$"):
+            build_extractor(SimilarRecipe(**{key: "nowhere"}), training=True)
+
+
+def test_each_branch_reads_the_arrays_that_its_own_edges_have():
+    each = [EdgeWidths(0, False), EdgeWidths(0, True)]
+    assert build_model([recipe()] * 2, in_dim=3, out_dim=4, branch_edges=each).edges == ((), ("weight",))
+    with pytest.raises(ValueError, match="branches must have edges with the same arrays to share weights"):
+        build_model([recipe(share_weights=True)] * 2, in_dim=3, out_dim=4, branch_edges=each)

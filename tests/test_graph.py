@@ -97,3 +97,21 @@ def test_small_integers_are_scaled_by_column() -> None:
     assert features.rows(np.array([0, 0])).tolist() == [[1.0, -1.0], [1.0, -1.0]]
     with pytest.raises(ValueError, match="scale must be given for an int8 matrix"):
         DenseFeatures(np.zeros((1, 1), np.int8))
+
+
+def test_fingerprints_of_features_tell_values_kinds_and_widths_apart() -> None:
+    x = np.array([[0, 2, 0], [0, 0, 4]], np.float32)
+    sparse = (np.array([0, 1, 2]), np.array([1, 2], np.int32), np.array([2, 4], np.float32))
+    ones, twos = np.ones(3, np.float32), np.full(3, 2, np.float32)
+    features = [
+        DenseFeatures(x),
+        DenseFeatures(x + 1),
+        DenseFeatures(x.astype(np.float16)),
+        DenseFeatures(x.astype(np.int8), ones),
+        DenseFeatures(x.astype(np.int8), twos),
+        SparseFeatures(*sparse, 3),
+        SparseFeatures(*sparse, 4),
+        SparseFeatures(*sparse[:2], sparse[2] * 2, 3),
+    ]
+    assert len({one.fingerprint for one in features}) == len(features)
+    assert DenseFeatures(np.asfortranarray(x)).fingerprint == features[0].fingerprint

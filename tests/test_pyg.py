@@ -16,7 +16,7 @@ from torch_geometric.loader import LinkLoader, NodeLoader
 from torch_geometric.nn import GraphSAGE
 from torch_geometric.sampler import EdgeSamplerInput, NegativeSampling, NodeSamplerInput
 
-from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor
+from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, ScopeGraphExtractor
 from shadow_gnn.graph import Graph
 from shadow_gnn.ingest.memory import from_edges
 from shadow_gnn.pyg import ExtractorSampler, as_sampler
@@ -320,3 +320,14 @@ def one_thread():
 def test_example_learns():
     example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "pyg_nodeloader.py"))
     assert example["main"](3) > 0.8
+
+
+def test_scopes_of_another_graph_have_edges_of_this_one(data):
+    graph = ExtractorSampler.from_data(data, PprExtractor()).graph
+    other = from_edges([0, 0, 0, 0], [1, 2, 3, 4], 6)
+    sampler = ExtractorSampler(graph, ScopeGraphExtractor(FullExtractor(1), other))
+    output = sampler.sample_from_nodes(NodeSamplerInput(None, torch.tensor([0])))
+    assert sorted(output.node.tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(output.edge.tolist()) == list(range(8))
+    with pytest.raises(ValueError, match="extractor must give edges of the graph, got scope_edges='scope_graph'"):
+        ExtractorSampler(graph, ScopeGraphExtractor(FullExtractor(1), other, "scope_graph"))

@@ -362,3 +362,20 @@ def test_split_name_that_leaves_the_folder_is_refused(tmp_path):
         save_graph(graph, tmp_path / "g")
     with pytest.raises(ValueError, match="the pairs' name"):
         save_graph(path_graph(pairs={"../x": np.zeros((0, 2), np.int64)}), tmp_path / "g")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_of_equal_folders_have_equal_fingerprints(tmp_path, sparse):
+    x = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]], np.float32)
+
+    def features(values):
+        if not sparse:
+            return DenseFeatures(values)
+        row, column = np.nonzero(values)
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=3))))
+        return SparseFeatures(indptr, column.astype(np.int32), values[row, column], 2)
+
+    for name, values in (("a", x), ("b", x), ("c", 2 * x)):
+        save_graph(path_graph(x=features(values)), tmp_path / name)
+    a, b, c = (open_graph(tmp_path / name).x.fingerprint for name in "abc")
+    assert a == b != c

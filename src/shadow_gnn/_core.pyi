@@ -49,6 +49,31 @@ def extract_ppr(
     seed: int,
     num_threads: int,
     hide: int = 0,
+    bare: bool = False,
+) -> Scopes: ...
+
+class Features:
+    @staticmethod
+    def dense(matrix: NDArray[Any], scale: Float32 | None = None) -> Features: ...
+    @staticmethod
+    def sparse(indptr: Int64, indices: Int32, data: Float32, width: int) -> Features: ...
+
+def extract_similar(
+    graph: GraphView,
+    targets: Int64,
+    *,
+    features: Features,
+    topk: int,
+    candidates: int,
+    teleport: float,
+    precision: float,
+    more_ptr: Int64 | None,
+    more_id: Int64 | None,
+    max_nodes: int,
+    positions: bool,
+    seed: int,
+    num_threads: int,
+    hide: int = 0,
 ) -> Scopes: ...
 def extract_katz(
     graph: GraphView,

@@ -186,13 +186,16 @@ def collate(
     order: Order = "hop",
     features: bool = True,
     edges: Sequence[EdgeArray] = (),
+    edge_graph: Graph | None = None,
     target_row: NDArray[np.int64] | None = None,
 ) -> Batch:
     """Join scopes to a Batch and look up their features, labels and, as `edges` asks, edge arrays.
 
-    target_row [B]: where these targets stand in a longer list, if they are of one.
+    edge_graph: whose edges the scopes have, where that is another graph. target_row [B]: where these targets stand in a
+    longer list, if they are of one.
     """
-    check_collate("collate", graph, order, edges)
+    edge_graph = graph if edge_graph is None else edge_graph
+    check_collate("collate", edge_graph, order, edges)
     if edges and subgraphs.edge_pos is None:
         raise ValueError("collate: subgraphs must hold edge positions, got none; make the extractor with edge_pos=True")
     joined = collate_scopes(subgraphs, by_hop=order == "hop")
@@ -213,7 +216,7 @@ def collate(
         ptr=torch.from_numpy(subgraphs.ptr.copy()) if order == "subgraph" else None,
         x=_tensor(feature_rows(graph, node_id)) if features else None,
         y=_tensor(array_rows(graph, "y", np.ascontiguousarray(subgraphs.targets[:, 0]))) if single else None,
-        **_edge_arrays(graph, subgraphs, joined, edges),
+        **_edge_arrays(edge_graph, subgraphs, joined, edges),
     )
 
 

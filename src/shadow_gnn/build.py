@@ -6,13 +6,14 @@ Not for: what the parts do, for reading recipes (recipe/file.py), nor for what a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import torch
 
+from shadow_gnn.errors import FolderError
 from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
@@ -25,10 +26,13 @@ from shadow_gnn.extract import (
     NodeExtractor,
     PprExtractor,
     RwrExtractor,
+    ScopeGraphExtractor,
+    SimilarExtractor,
     SimrankExtractor,
     StochasticPprExtractor,
 )
 from shadow_gnn.extract.base import Hide
+from shadow_gnn.graph import Graph
 from shadow_gnn.loader import derive_seed
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
@@ -61,14 +65,32 @@ from shadow_gnn.recipe import (
     ModelRecipe,
     PprRecipe,
     RwrRecipe,
+    ScopeRecord,
+    SimilarRecipe,
     SimrankRecipe,
 )
+from shadow_gnn.store import open_graph
 from shadow_gnn.views import FeatureStatistics
 
 PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
 HEADED_LAYERS: dict[str, Any] = {"gat": GatLayer, "gatconv": GatConvLayer}
 LAYERS = (*PLAIN_LAYERS, *HEADED_LAYERS, "sgc")
 READOUTS = ("center", "sum", "mean", "max", "sort")
+
+
+@dataclass(frozen=True)
+class EdgeWidths:
+    """What a branch must know of the edges of its scopes."""
+
+    edge_dim: int
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool
+    """Whether the edges have weights."""
+
+    @classmethod
+    def of(cls, graph: Graph) -> EdgeWidths:
+        """Return what the edges of a graph have."""
+        return cls(0 if graph.edge_attr is None else graph.edge_attr.shape[1], graph.edge_weight is not None)
 
 
 @dataclass(frozen=True)
@@ -99,6 +121,7 @@ def build_model(
     num_branches: int = 1,
     edge_dim: int = 0,
     edge_weight: bool = False,
+    branch_edges: Sequence[EdgeWidths] | None = None,
     values: bool = False,
     num_targets: int = 1,
     table: tuple[int, int] | None = None,
@@ -108,8 +131,9 @@ def build_model(
     """Make a model with weights drawn by the seed.
 
     recipe: one for all of num_branches, or one for each branch. in_dim: feature columns, 0 for none. out_dim: classes
-    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have. num_targets: 2 for
-    pairs. table: nodes and columns of learned inputs, which in_dim counts too. statistics: scale the features by these.
+    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have; branch_edges: what
+    those of each branch have, where its scopes have the edges of another graph. num_targets: 2 for pairs. table: nodes
+    and columns of learned inputs, which in_dim counts too. statistics: scale the features by these.
     """
     recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
     if not recipes:
@@ -117,14 +141,40 @@ def build_model(
     widths = Widths(in_dim, out_dim, edge_dim, edge_weight, logits=not values, num_targets=num_targets, table=table)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(derive_seed("weights", seed, None))
-        return _model(recipes, widths, statistics)
+        own = branch_edges or [EdgeWidths(edge_dim, edge_weight)] * len(recipes)
+        if recipes[0].share_weights and any(edges != own[0] for edges in own):
+            raise ValueError("model: branches must have edges with the same arrays to share weights, theirs differ")
+        each = [replace(widths, edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in own]
+        return _model(recipes, each, statistics)
 
 
 def build_extractor(
     recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
 ) -> Extractor:
-    """Make an extractor; what draws by score, or anew, in training does not in evaluation. hide: see extract.base."""
-    options = recipe.model_dump(exclude={"kind"})
+    """Make an extractor; what draws by score, or anew, in training does not in evaluation. hide: see extract.base.
+
+    A scope_graph that the recipe names is opened.
+    """
+    made = _own_extractor(recipe, training=training, edge_pos=edge_pos, hide=hide)
+    scope_graph = open_scope_graph(recipe)
+    return made if scope_graph is None else ScopeGraphExtractor(made, scope_graph, recipe.scope_edges)
+
+
+def open_scope_graph(recipe: ScopeRecord) -> Graph | None:
+    """Open the graph in which scopes are chosen, if it is another one."""
+    return None if recipe.scope_graph is None else _open_other("scope_graph", recipe.scope_graph)
+
+
+def _open_other(key: str, folder: str) -> Graph:
+    try:
+        return open_graph(folder)
+    except FolderError as error:
+        raise FolderError(f"extractor.{key}: {error}") from error
+
+
+def _own_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool, hide: Hide) -> Extractor:
+    """Make an extractor that chooses in the graph itself."""
+    options = recipe.model_dump(exclude={"kind", *ScopeRecord.model_fields})
     if isinstance(recipe, PprRecipe):
         drawn = training and recipe.kind == "stochastic-ppr"
         return (StochasticPprExtractor if drawn else PprExtractor)(edge_pos=edge_pos, hide=hide, **options)
@@ -145,6 +195,9 @@ def build_extractor(
         options["resample"] = training and recipe.resample
         walks = RwrExtractor if isinstance(recipe, RwrRecipe) else SimrankExtractor
         return walks(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, SimilarRecipe):
+        index = None if recipe.index is None else _open_other("index", recipe.index)
+        return SimilarExtractor(edge_pos=edge_pos, hide=hide, **{**options, "index": index})
     return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 
@@ -153,12 +206,12 @@ def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> 
     return CachedExtractor(extractor, folder=folder, max_bytes=max_bytes) if extractor.deterministic else extractor
 
 
-def _model(recipes: list[ModelRecipe], widths: Widths, statistics: FeatureStatistics | None) -> ShadowGNN:
-    first = recipes[0]
+def _model(recipes: list[ModelRecipe], each: list[Widths], statistics: FeatureStatistics | None) -> ShadowGNN:
+    first, widths = recipes[0], each[0]
     branches: list[Branch] = []
-    for recipe in recipes:
+    for recipe, own in zip(recipes, each, strict=True):
         shared = branches[0].backbone if branches and first.share_weights else None
-        branches.append(_branch(recipe, widths, shared))
+        branches.append(_branch(recipe, own, shared))
     ensemble: torch.nn.Module | None = None
     if len(recipes) > 1:
         ensemble = AttentionEnsemble(first.hidden_dim) if first.ensemble == "attention" else MeanEnsemble()

@@ -32,6 +32,8 @@ class SparseFeatures:
     """float32 stored values."""
     num_columns: int
     """Width F of the dense matrix."""
+    fingerprint_hint: str | None = None
+    """What tells these features from others, where it is stored; computed when it is None."""
 
     def __post_init__(self) -> None:
         if len(self.indptr) == 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
@@ -47,6 +49,11 @@ class SparseFeatures:
     def shape(self) -> tuple[int, int]:
         """(N, F)."""
         return len(self.indptr) - 1, self.num_columns
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all values: features of equal fingerprints are equal."""
+        return self.fingerprint_hint or _hash_of(f"{self.num_columns}", (self.indptr, self.indices, self.data))
 
     def rows(self, node_id: Ints) -> NDArray[np.float32]:
         """Return the dense float32 rows of `node_id`: [len(node_id), F]."""
@@ -68,6 +75,8 @@ class DenseFeatures:
     """[N, F] float32, float16 or int8."""
     scale: Array | None = None
     """float32 [F], the step of each int8 column; None for float matrices."""
+    fingerprint_hint: str | None = None
+    """What tells these features from others, where it is stored; computed when it is None."""
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or self.matrix.dtype not in (np.float32, np.float16, np.int8):
@@ -87,6 +96,12 @@ class DenseFeatures:
         """(N, F)."""
         return self.matrix.shape[0], self.matrix.shape[1]
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all values: features of equal fingerprints are equal."""
+        arrays = (self.matrix,) if self.scale is None else (self.matrix, self.scale)
+        return self.fingerprint_hint or _hash_of("dense", arrays)
+
     def rows(self, node_id: Ints) -> NDArray[np.float32]:
         """Return the float32 rows of `node_id`: [len(node_id), F]."""
         rows = self.matrix[node_id].astype(np.float32, copy=False)
@@ -94,6 +109,17 @@ class DenseFeatures:
 
 
 Features = DenseFeatures | SparseFeatures
+
+
+def _hash_of(name: str, arrays: tuple[Array, ...]) -> str:
+    """Hash arrays with their shapes and dtypes, in bounded memory."""
+    digest = hashlib.blake2b(name.encode(), digest_size=16)
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}".encode())
+        step = max(1, (1 << 21) // max(1, array.itemsize * (array.shape[1] if array.ndim > 1 else 1)))
+        for start in range(0, len(array), step):
+            digest.update(np.ascontiguousarray(array[start : start + step]).data)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

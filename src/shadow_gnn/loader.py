@@ -15,7 +15,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.batch import Batch, EdgeArray, Order, check_collate, collate
-from shadow_gnn.extract.base import Extractor, check_int, check_targets
+from shadow_gnn.extract.base import Extractor, check_int, check_targets, edge_graph
 from shadow_gnn.graph import Graph
 from shadow_gnn.prefetch import Prefetch
 
@@ -84,7 +84,8 @@ class Loader:
         check_int("Loader", "prefetch", prefetch, 0)
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
             raise TypeError(f"Loader: seed must be an integer, got {seed!r}")
-        check_collate("Loader", graph, order, edges)
+        self.edge_graph = edge_graph(extractor, graph)
+        check_collate("Loader", self.edge_graph, order, edges)
         if edges and not getattr(extractor, "edge_pos", True):
             raise ValueError("Loader: extractor must report edge positions for edges; make it with edge_pos=True")
         self.graph = graph
@@ -130,7 +131,13 @@ class Loader:
             subgraphs = self.extractor(self.graph, self.targets[part], seed=seed)
             features = self.features and self.inputs is None
             batch = collate(
-                self.graph, subgraphs, order=self.order, features=features, edges=self.edges, target_row=part
+                self.graph,
+                subgraphs,
+                order=self.order,
+                features=features,
+                edges=self.edges,
+                edge_graph=self.edge_graph,
+                target_row=part,
             )
             if self.labels is not None:
                 batch = replace(batch, y=torch.from_numpy(self.labels[part]))

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, ValidationError
 
-from shadow_gnn.build import build_model
+from shadow_gnn.build import EdgeWidths, build_model
 from shadow_gnn.checkpoint import load_weights
 from shadow_gnn.errors import RunError
 from shadow_gnn.files import new_checksum, read_bytes, read_object, write_file
@@ -28,6 +28,15 @@ WEIGHTS, CONFIG = "model.safetensors", "config.json"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
 Width = Annotated[int, Field(ge=0, le=100_000_000)]
+
+
+class BranchEdges(Record):
+    """What the edges of a branch's scopes have."""
+
+    edge_dim: Width
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool
+    """Whether the edges have weights."""
 
 
 class ModelConfig(Record):
@@ -47,6 +56,8 @@ class ModelConfig(Record):
     """Columns of the edges' features; 0 for none."""
     edge_weight: bool
     """Whether the graph's edges have weights."""
+    branch_edges: Annotated[tuple[BranchEdges, ...], Field(strict=False, max_length=16)] | None = None
+    """What the edges of each branch have, where scopes have the edges of another graph; left out, the graph's."""
     target: Literal["classes", "multilabel", "values", "links"]
     """What a target has; links: it is a pair of nodes."""
     value_mean: float
@@ -128,6 +139,7 @@ def read_model(folder: str | Path) -> TrainedModel:
         out_dim=config.out_dim,
         edge_dim=config.edge_dim,
         edge_weight=config.edge_weight,
+        branch_edges=_branch_edges(config),
         values=config.target == "values",
         num_targets=2 if config.target == "links" else 1,
         table=config.table,
@@ -135,6 +147,12 @@ def read_model(folder: str | Path) -> TrainedModel:
     )
     load_weights(model, load(data), str(folder / WEIGHTS))
     return TrainedModel(config, model.eval(), _task(config))
+
+
+def _branch_edges(config: ModelConfig) -> list[EdgeWidths] | None:
+    if config.branch_edges is None:
+        return None
+    return [EdgeWidths(edges.edge_dim, edges.edge_weight) for edges in config.branch_edges]
 
 
 def _task(config: ModelConfig) -> Task:

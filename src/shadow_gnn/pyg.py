@@ -24,7 +24,8 @@ from torch_geometric.sampler import (
 from torch_geometric.utils import is_undirected
 
 from shadow_gnn.batch import Batch, collate
-from shadow_gnn.extract.base import Extractor, check_int
+from shadow_gnn.extract.base import Extractor, check_int, edge_graph
+from shadow_gnn.extract.scope_graph import ScopeGraphExtractor
 from shadow_gnn.graph import Graph
 from shadow_gnn.ingest.build import build_graph
 
@@ -53,6 +54,8 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
             )
         if num_layers is not None:
             check_int("ExtractorSampler", "num_layers", num_layers, 1)
+        if edge_graph(extractor, graph) is not graph:
+            raise ValueError("ExtractorSampler: extractor must give edges of the graph, got scope_edges='scope_graph'")
         self.graph = graph
         self.extractor = extractor
         self.seed = seed
@@ -187,6 +190,8 @@ def _with_negative_pairs(
 
 def _reporting_edges(extractor: Extractor) -> Extractor:
     """PyG looks up edge features by edge id, and takes edges without ids as a reason to drop the features."""
+    if isinstance(extractor, ScopeGraphExtractor):
+        return replace(extractor, extractor=_reporting_edges(extractor.extractor))
     if getattr(extractor, "edge_pos", True) or not is_dataclass(extractor) or isinstance(extractor, type):
         return extractor
     reporting: Extractor = replace(extractor, edge_pos=True)

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.build import build_extractor, build_model, with_cache
+from shadow_gnn.build import EdgeWidths, build_extractor, build_model, open_scope_graph, with_cache
 from shadow_gnn.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
 from shadow_gnn.extract.base import Hide
+from shadow_gnn.extract.scope_graph import check_scope_graph
 from shadow_gnn.graph import Graph
 from shadow_gnn.inputs.columns import Inputs, make_inputs
 from shadow_gnn.link.baselines import LinkProblem
@@ -205,8 +206,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         recipes,
         in_dim=recipe.inputs.num_columns(0 if graph.x is None else graph.x.shape[1], task.out_dim),
         out_dim=task.out_dim,
-        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
-        edge_weight=graph.edge_weight is not None,
+        branch_edges=branch_edges(recipe, graph),
         values=task.target == "values",
         table=node_table(recipe, graph),
         statistics=with_learned(statistics, recipe),
@@ -229,8 +229,7 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setu
         branch_models(recipe),
         in_dim=recipe.inputs.num_columns(0 if graph.x is None else graph.x.shape[1], 0),
         out_dim=1,
-        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
-        edge_weight=graph.edge_weight is not None,
+        branch_edges=branch_edges(recipe, graph),
         num_targets=2,
         table=node_table(recipe, graph),
         statistics=with_learned(statistics, recipe),
@@ -310,6 +309,18 @@ def branch_models(recipe: Recipe) -> list[ModelRecipe]:
         if recipe.model.share_weights and model != recipes[0]:
             raise ValueError("model: branches must be alike to share weights, theirs differ")
     return recipes
+
+
+def branch_edges(recipe: Recipe, graph: Graph) -> list[EdgeWidths]:
+    """Return what the edges of each branch's scopes have, after checking that the graphs they are of fit together."""
+    found: list[EdgeWidths] = []
+    for part in recipe.parts:
+        other = None if part.extractor is None else open_scope_graph(part.extractor)
+        if other is not None:
+            check_scope_graph(other, graph)
+        own = part.extractor is None or part.extractor.scope_edges == "graph"
+        found.append(EdgeWidths.of(graph if own or other is None else other))
+    return found
 
 
 def make_extractors(

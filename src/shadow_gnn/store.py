@@ -40,7 +40,7 @@ def open_graph(folder: str | Path) -> Graph:
             indptr=arrays["indptr"],
             indices=arrays["indices"],
             directed=manifest.directed,
-            x=_features(arrays, manifest.num_feature_columns),
+            x=_features(arrays, manifest),
             y=arrays.get("y"),
             edge_weight=arrays.get("edge_weight"),
             edge_attr=arrays.get("edge_attr"),
@@ -174,12 +174,14 @@ def _check_inner_folder(path: Path) -> None:
         raise FolderError(f"{path}: must be a folder inside the graph folder, not a link or a file")
 
 
-def _features(arrays: dict[str, Array], num_columns: int | None) -> Features | None:
+def _features(arrays: dict[str, Array], manifest: Manifest) -> Features | None:
+    parts = [f"{name} {entry.blake2b}" for name, entry in sorted(manifest.files.items()) if name.startswith("x")]
+    hint = " ".join([str(manifest.num_feature_columns), *parts])
     if "x" in arrays:
-        return DenseFeatures(arrays["x"], arrays.get("x_scale"))
-    if num_columns is None:
+        return DenseFeatures(arrays["x"], arrays.get("x_scale"), hint)
+    if manifest.num_feature_columns is None:
         return None
-    return SparseFeatures(arrays["x_indptr"], arrays["x_indices"], arrays["x_data"], num_columns)
+    return SparseFeatures(arrays["x_indptr"], arrays["x_indices"], arrays["x_data"], manifest.num_feature_columns, hint)
 
 
 def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:

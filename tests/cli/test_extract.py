@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from shadow_gnn.cli.main import app
-from shadow_gnn.graph import Graph
-from shadow_gnn.store import save_graph
+from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.store import open_graph, save_graph
 
 
 @pytest.fixture
@@ -166,3 +167,18 @@ def test_in_a_process_of_its_own(folder):
     failed = call("--num-hops", "3")
     assert failed.returncode == 2
     assert failed.stderr == "shadow: extract: --num-hops must be used with khop or full, got --extractor ppr\n"
+
+
+def test_similar_and_another_graph_to_choose_in(folder, tmp_path):
+    graph = open_graph(folder)
+    x = DenseFeatures(np.arange(10, dtype=np.float32).reshape(5, 2))
+    save_graph(replace(graph, x=x, path=None), tmp_path / "x")
+    found = numbers(
+        tmp_path / "x", "--extractor", "similar", "--topk", "2", "--candidates", "3", "--index", tmp_path / "x"
+    )
+    assert found["extractor"].startswith("similar/1 topk=2 candidates=3 ")
+    assert found["num_nodes"]["max"] == 2
+    other = numbers(folder, "--extractor", "full", "--scope-graph", tmp_path / "x", "--scope-edges", "scope_graph")
+    assert "scope_edges=scope_graph" in other["extractor"]
+    assert "features to compare" in fault(folder, "--extractor", "similar")
+    assert "--scope-edges must be used with --scope-graph, got none" in fault(folder, "--scope-edges", "graph")

@@ -21,10 +21,11 @@ from shadow_gnn.extract import (
     NodeExtractor,
     PprExtractor,
     RwrExtractor,
+    SimilarExtractor,
     SimrankExtractor,
     StochasticPprExtractor,
 )
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph import DenseFeatures, Graph
 from shadow_gnn.normal.closure import closure_batch
 
 EXTRACTORS = [
@@ -42,6 +43,7 @@ EXTRACTORS = [
     RwrExtractor(topk=4, num_walks=20),
     SimrankExtractor(topk=4, num_walks=10, walk_length=3, edge_pos=True),
     FireExtractor(forward=0.6, backward=0.6, max_nodes=5),
+    SimilarExtractor(topk=3, candidates=5),
 ]
 
 
@@ -51,7 +53,8 @@ def damaged(indptr: list[int], indices: list[int], *, directed: bool, wide: bool
     offsets = np.zeros(len(indptr), np.int64)
     offsets[-1] = len(ids)
     weight = None if weights is None else np.array(weights, np.float32)
-    graph = Graph(offsets, ids, directed=directed, edge_weight=weight, path=Path("damaged"))
+    x = DenseFeatures(np.arange(2 * len(indptr) - 2, dtype=np.float32).reshape(-1, 2))
+    graph = Graph(offsets, ids, directed=directed, x=x, edge_weight=weight, path=Path("damaged"))
     offsets[:] = indptr
     info = np.iinfo(ids.dtype)
     ids[:] = np.clip(np.array(indices, dtype=object), info.min, info.max).astype(ids.dtype)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import expm_multiply
 
 from shadow_gnn.extract import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph import DenseFeatures, Graph
 
 
 def graph_of(
@@ -22,7 +22,7 @@ def graph_of(
     weights: dict[tuple[int, int], float] | None = None,
     wide: bool = False,
 ) -> Graph:
-    """Build a Graph from (sender, receiver) pairs, one by one."""
+    """Build a Graph from (sender, receiver) pairs, one by one; the features of a node depend on its id alone."""
     entries: dict[tuple[int, int], float] = {}
     for sender, receiver in edges:
         weight = 1.0 if weights is None else weights[sender, receiver]
@@ -35,6 +35,7 @@ def graph_of(
         indptr=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         indices=np.array([column for _, column in ordered], dtype=np.int64 if wide else np.int32),
         directed=directed,
+        x=DenseFeatures(np.cos(np.arange(num_nodes)[:, None] * [1.0, 2.5, 4.2] + [0.0, 1.0, 2.0]).astype(np.float32)),
         edge_weight=None if weights is None else np.array([entries[key] for key in ordered], dtype=np.float32),
     )
 

@@ -20,6 +20,7 @@ from shadow_gnn.extract import (
     NodeExtractor,
     PprExtractor,
     RwrExtractor,
+    SimilarExtractor,
     SimrankExtractor,
     StochasticPprExtractor,
     Subgraphs,
@@ -55,6 +56,7 @@ EXTRACTORS = {
     "simrank, resampled": SimrankExtractor(topk=8, num_walks=70, walk_length=3, num_candidates=12, resample=True),
     "fire": FireExtractor(forward=0.6, max_nodes=15, edge_pos=True),
     "fire, backward": FireExtractor(forward=0.4, backward=0.6, max_nodes=20),
+    "similar": SimilarExtractor(topk=10, candidates=25, edge_pos=True),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())
@@ -175,6 +177,7 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "attenuation": 0.003,
         "t": 7.0,
         "parts": ((1.0, PprExtractor(topk=3)),),
+        "index": GRAPHS["path"],
     }
     for field in fields(extractor):
         if field.name == "num_threads":

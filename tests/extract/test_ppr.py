@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shadow_gnn.extract import PprExtractor, StochasticPprExtractor
+from shadow_gnn.extract.ppr import ppr_scores
 from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, random_edges, some_graphs
 from tests.extract.reference import dense_ppr, graph_of, grow
@@ -208,3 +209,16 @@ def test_bad_parameters_are_named(options: dict[str, object], message: str) -> N
     for kind in (PprExtractor, StochasticPprExtractor):
         with pytest.raises((ValueError, TypeError), match=message):
             kind(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["hubs", "weighted", "directed", "two components", "no edges"])
+def test_scores_without_edges_are_those_of_the_exact_solve(name: str) -> None:
+    graph = GRAPHS[name]
+    ptr, node_id, score = ppr_scores(graph, np.arange(graph.num_nodes), teleport=0.3, tolerance=1e-9)
+    for target in range(graph.num_nodes):
+        part = slice(int(ptr[target]), int(ptr[target + 1]))
+        found = np.zeros(graph.num_nodes)
+        found[node_id[part]] = score[part]
+        np.testing.assert_allclose(found, dense_ppr(graph, [target], 0.3), atol=1e-6)
+        assert node_id[part][0] == target
+        assert (np.diff(score[part][1:]) <= 0).all()

@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from shadow_gnn.recipe import (
+    EXTRACTORS,
     BranchRecipe,
     CombinedRecipe,
     FullRecipe,
@@ -13,6 +14,7 @@ from shadow_gnn.recipe import (
     ModelRecipe,
     PprRecipe,
     Recipe,
+    ScopeRecord,
 )
 
 
@@ -114,3 +116,41 @@ def test_there_are_at_most_sixteen_branches():
 def test_inputs_count_the_columns_that_a_model_reads(inputs, reads_labels, num_columns):
     recipe = InputsRecipe(**inputs)
     assert (recipe.reads_labels, recipe.num_columns(10, 3)) == (reads_labels, num_columns)
+
+
+@pytest.mark.parametrize("kind", EXTRACTORS)
+def test_every_extractor_can_choose_in_another_graph(kind):
+    assert issubclass(EXTRACTORS[kind], ScopeRecord)
+
+
+def test_a_recipe_without_a_scope_graph_is_written_without_its_keys():
+    plain = Recipe.model_validate({"graph": "g", "branches": [{"extractor": {"kind": "full"}}, {}]})
+    for branch in plain.model_dump()["branches"]:
+        assert not set(ScopeRecord.model_fields) & set(branch["extractor"])
+    other = Recipe.model_validate({"graph": "g", "extractor": {"scope_graph": "o", "scope_edges": "scope_graph"}})
+    assert Recipe.model_validate(other.model_dump()) == other
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"extractor": {"scope_edges": "scope_graph"}}, 'scope_edges must be "graph" where there is no scope_graph'),
+        (
+            {"extractor": {"kind": "similar", "topk": 20, "candidates": 10}},
+            "candidates must be at least topk, 20, got 10",
+        ),
+        ({"extractor": {"scope_graph": "o"}, "task": {"inductive": True}}, "must be left out where task.inductive"),
+        (
+            {"branches": [{}, {"extractor": {"scope_graph": "o"}}], "task": {"kind": "link"}},
+            "must be left out for links",
+        ),
+    ],
+)
+def test_what_does_not_go_with_a_scope_graph_is_refused(table, message):
+    with pytest.raises(ValidationError, match=message):
+        Recipe.model_validate({"graph": "g", **table})
+
+
+def test_links_of_a_given_split_can_have_a_scope_graph():
+    recipe = {"graph": "g", "extractor": {"scope_graph": "o"}, "task": {"kind": "link"}, "link": {"split": "given"}}
+    assert Recipe.model_validate(recipe).extractor.scope_graph == "o"

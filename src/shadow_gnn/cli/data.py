@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shadow_gnn.cli import data_get
+from shadow_gnn.cli import data_diffuse, data_get
 
 if TYPE_CHECKING:
     from shadow_gnn.analysis.describe import Description
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.command("get")(data_get.get_command)
 app.command("list")(data_get.list_command)
+app.command("diffuse")(data_diffuse.diffuse_command)
 
 
 class Merge(StrEnum):

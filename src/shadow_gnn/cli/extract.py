@@ -33,6 +33,14 @@ class Kind(StrEnum):
     rwr = "rwr"
     simrank = "simrank"
     fire = "fire"
+    similar = "similar"
+
+
+class ScopeEdges(StrEnum):
+    """Whose edges a scope has."""
+
+    graph = "graph"
+    scope_graph = "scope_graph"
 
 
 class ThresholdKind(StrEnum):
@@ -55,6 +63,7 @@ _OPTIONS = {
     Kind.rwr: ("topk", "teleport", "num_walks"),
     Kind.simrank: ("topk", "decay", "num_walks", "walk_length", "num_candidates"),
     Kind.fire: ("forward", "backward", "max_nodes"),
+    Kind.similar: ("topk", "candidates", "teleport", "index"),
 }
 _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
 _PUSH, _TELEPORT = "ppr, stochastic-ppr, katz and heat", "ppr, stochastic-ppr and rwr"
@@ -97,6 +106,12 @@ def extract_command(
             show_default="ppr, katz",
         ),
     ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="similar: nodes of highest PPR that are compared.", show_default="1000")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="similar: graph folder of neighbours in features.", show_default="none")
+    ] = None,
     num_hops: Annotated[int | None, typer.Option(help=f"{_HOPS}: radius of the scope.", show_default="2")] = None,
     fanout: Annotated[int | None, typer.Option(help="khop: neighbours kept per node.", show_default="20")] = None,
     replace: Annotated[
@@ -124,6 +139,12 @@ def extract_command(
     ] = None,
     backward: Annotated[
         float | None, typer.Option(help="fire: burning probability against messages.", show_default="0")
+    ] = None,
+    scope_graph: Annotated[
+        Path | None, typer.Option(help="Graph folder on the same nodes to choose in.", show_default="the graph itself")
+    ] = None,
+    scope_edges: Annotated[
+        ScopeEdges | None, typer.Option(help="with --scope-graph: whose edges a scope has.", show_default="graph")
     ] = None,
     targets: Annotated[
         str,
@@ -165,6 +186,8 @@ def extract_command(
         "attenuation": attenuation,
         "t": t,
         "part": part,
+        "candidates": candidates,
+        "index": index,
         "num_hops": num_hops,
         "fanout": fanout,
         "replace": replace,
@@ -176,7 +199,8 @@ def extract_command(
         "forward": forward,
         "backward": backward,
     }
-    chosen = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
+    made = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
+    chosen = _on_scope_graph(made, scope_graph, scope_edges)
     report = _describe(folder, chosen, targets, num_targets, seed, recall_sample)
     _show(report, folder, json_file, png)
 
@@ -196,6 +220,10 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         options = {**options, "threshold_kind": options["threshold_kind"].value}
     if kind is Kind.combined:
         options = _combined(options, threads)
+    if "index" in options:
+        from shadow_gnn.store import open_graph
+
+        options = {**options, "index": open_graph(options["index"])}
     classes: dict[Kind, Any] = {
         Kind.ppr: extract.PprExtractor,
         Kind.stochastic_ppr: extract.StochasticPprExtractor,
@@ -208,6 +236,7 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         Kind.rwr: extract.RwrExtractor,
         Kind.simrank: extract.SimrankExtractor,
         Kind.fire: extract.FireExtractor,
+        Kind.similar: extract.SimilarExtractor,
     }
     made: Extractor = classes[kind](num_threads=threads, **options)
     return made
@@ -221,6 +250,18 @@ def _combined(options: dict[str, Any], threads: int) -> dict[str, Any]:
     topk = options.get("topk", 200)
     parts = [_build(kind, {"topk": topk} if "topk" in _OPTIONS[kind] else {}, threads) for kind in kinds]
     return {"topk": topk, "parts": tuple((1.0, part) for part in parts)}
+
+
+def _on_scope_graph(extractor: Extractor, folder: Path | None, edges: ScopeEdges | None) -> Extractor:
+    """Let the extractor choose in another graph, if there is one."""
+    if folder is None:
+        if edges is not None:
+            raise ValueError("extract: --scope-edges must be used with --scope-graph, got none")
+        return extractor
+    from shadow_gnn.extract import ScopeGraphExtractor
+    from shadow_gnn.store import open_graph
+
+    return ScopeGraphExtractor(extractor, open_graph(folder), "graph" if edges is None else edges.value)
 
 
 def _describe(

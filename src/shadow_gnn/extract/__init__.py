@@ -14,6 +14,8 @@ from shadow_gnn.extract.khop import FullExtractor, KhopExtractor
 from shadow_gnn.extract.node import NodeExtractor
 from shadow_gnn.extract.ppr import PprExtractor, StochasticPprExtractor
 from shadow_gnn.extract.rwr import RwrExtractor
+from shadow_gnn.extract.scope_graph import ScopeGraphExtractor
+from shadow_gnn.extract.similar import SimilarExtractor
 from shadow_gnn.extract.simrank import SimrankExtractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 
@@ -29,6 +31,8 @@ __all__ = [
     "NodeExtractor",
     "PprExtractor",
     "RwrExtractor",
+    "ScopeGraphExtractor",
+    "SimilarExtractor",
     "SimrankExtractor",
     "StochasticPprExtractor",
     "Subgraphs",

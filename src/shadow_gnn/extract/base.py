@@ -47,6 +47,17 @@ class Extractor(Protocol):
         ...
 
 
+def reads_features(extractor: Extractor) -> bool:
+    """Tell whether an extractor's scopes depend on the features of the graph; it says so by that name."""
+    return bool(getattr(extractor, "reads_features", False))
+
+
+def edge_graph(extractor: Extractor, graph: Graph) -> Graph:
+    """Return whose edges an extractor's scopes have: another graph's if it names one as edge_graph."""
+    other: Graph | None = getattr(extractor, "edge_graph", None)
+    return graph if other is None else other
+
+
 def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.int64]:
     """Return targets as int64 [B, T], or raise a ValueError that names the first bad one."""
     array = np.asarray(targets)

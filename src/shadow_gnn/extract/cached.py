@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.errors import FolderError
-from shadow_gnn.extract.base import Extractor, check_int, check_targets
+from shadow_gnn.extract.base import Extractor, check_int, check_targets, reads_features
 from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
 from shadow_gnn.files import NpyError, map_npy, new_folder, write_blocks, write_npy
 from shadow_gnn.graph import Graph
@@ -31,7 +31,8 @@ class CachedExtractor:
 
     In memory, or below `folder` where the scopes outlive the process. What does not fit into `max_bytes` is extracted
     anew each time; nothing is thrown out, because a loop over all targets would always throw out what it needs next.
-    Scopes are kept by the extractor's key and the graph's fingerprint: a changed graph or parameter never meets them.
+    Scopes are kept by the extractor's key and the fingerprints of the graph and, where the extractor reads them, of its
+    features: a changed graph or parameter never meets them.
     """
 
     def __init__(
@@ -66,6 +67,17 @@ class CachedExtractor:
         """The key of the wrapped extractor: a kept scope is the same scope."""
         return self.extractor.key
 
+    @property
+    def reads_features(self) -> bool:
+        """As the wrapped extractor."""
+        return reads_features(self.extractor)
+
+    @property
+    def edge_graph(self) -> Graph | None:
+        """As the wrapped extractor: whose edges the scopes have, if not those of the graph."""
+        other: Graph | None = getattr(self.extractor, "edge_graph", None)
+        return other
+
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target, from the cache where it is there."""
         groups = check_targets(graph, targets, "CachedExtractor")
@@ -97,6 +109,8 @@ class CachedExtractor:
 
     def _store(self, graph: Graph) -> ScopeStore:
         identity = f"{self.extractor.key}\n{graph.fingerprint}\ndirected={graph.directed}"
+        if self.reads_features:
+            identity += f"\nfeatures={None if graph.x is None else graph.x.fingerprint}"
         if identity not in self._stores:
             digest = hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()
             folder = None if self.folder is None else self.folder / digest

@@ -36,6 +36,7 @@ def induce(
     groups = check_targets(graph, targets, "induce")
     offers = np.ascontiguousarray(node_id, dtype=np.int64)
     check_int("induce", "num_threads", num_threads, 0, 1024)
+    check_hide("induce", hide)
     if max_nodes is not None:
         check_int("induce", "max_nodes", max_nodes, 1)
     if topk is not None:

@@ -9,7 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
@@ -117,6 +118,19 @@ class StochasticPprExtractor:
         return _extract(self, graph, targets, seed, stochastic=True)
 
 
+def ppr_scores(
+    graph: Graph, targets: ArrayLike, *, teleport: float, tolerance: float, num_threads: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Return (ptr, node_id, score): all nodes that the push from each target gives a score, best first, without edges.
+
+    Those of target b are from ptr[b] to ptr[b + 1], joined to it or not. In an undirected graph a score is below the
+    exact one by at most tolerance * degree. There are at most 1 / (teleport * tolerance) for a target.
+    """
+    extractor = PprExtractor(NO_CAP, teleport, tolerance=tolerance, num_threads=num_threads)
+    scopes = _extract(extractor, graph, targets, 0, stochastic=False, bare=True)
+    return scopes.ptr, scopes.node_id, scopes.score
+
+
 _Ppr = PprExtractor | StochasticPprExtractor
 
 
@@ -146,7 +160,9 @@ def _parameters(ppr: _Ppr) -> str:
     )
 
 
-def _extract(ppr: _Ppr, graph: Graph, targets: ArrayLike, seed: int, *, stochastic: bool) -> Subgraphs:
+def _extract(
+    ppr: _Ppr, graph: Graph, targets: ArrayLike, seed: int, *, stochastic: bool, bare: bool = False
+) -> Subgraphs:
     groups = check_targets(graph, targets, type(ppr).__name__)
     return run_core(
         _core.extract_ppr,
@@ -162,6 +178,7 @@ def _extract(ppr: _Ppr, graph: Graph, targets: ArrayLike, seed: int, *, stochast
         threshold=ppr.threshold,
         relative_threshold=ppr.threshold_kind == "relative",
         stochastic=stochastic,
+        bare=bare,
         max_nodes=NO_CAP if ppr.max_nodes is None else ppr.max_nodes,
         hide=core_hide(type(ppr).__name__, ppr.hide, groups),
     )

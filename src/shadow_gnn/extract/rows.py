@@ -58,7 +58,7 @@ def feature_rows(graph: Graph, node_id: Ints) -> NDArray[np.float32] | None:
     else:
         arrays = [features.indptr, features.indices, features.data]
     _check_index("node_id", node_id, features.shape[0])
-    if not all(_plain(array) for array in arrays):
+    if not all(plain(array) for array in arrays):
         return features.rows(node_id)
     with _naming_folder(graph):
         if isinstance(features, DenseFeatures):
@@ -74,7 +74,7 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
     if array is None:
         return None
     _check_index(name, index, len(array))
-    if not _plain(array):
+    if not plain(array):
         return array[index]
     width = array.dtype.itemsize * math.prod(array.shape[1:])
     with _naming_folder(graph):
@@ -82,7 +82,7 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
     return np.asarray(raw).reshape(-1).view(array.dtype).reshape(len(index), *array.shape[1:])
 
 
-def _plain(array: NDArray[Any]) -> bool:
+def plain(array: NDArray[Any]) -> bool:
     """Tell whether the core can read the array as it is; only arrays made in memory may be otherwise."""
     return bool(array.flags.c_contiguous and array.dtype.isnative)
 

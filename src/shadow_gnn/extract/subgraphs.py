@@ -88,27 +88,28 @@ def select(subgraphs: Subgraphs, scopes: NDArray[np.int64]) -> Subgraphs:
     first_edge = subgraphs.indptr[first_node]
     num_edges = subgraphs.indptr[first_node + num_nodes] - first_edge
     # Row lengths of all chosen nodes, from which the new indptr follows.
-    begin = _stretches(subgraphs.indptr, first_node, num_nodes)
-    end = _stretches(subgraphs.indptr, first_node + 1, num_nodes)
+    begin = stretches(subgraphs.indptr, first_node, num_nodes)
+    end = stretches(subgraphs.indptr, first_node + 1, num_nodes)
     return Subgraphs(
         targets=subgraphs.targets[scopes],
-        ptr=_offsets(num_nodes),
-        node_id=_stretches(subgraphs.node_id, first_node, num_nodes),
-        hop=_stretches(subgraphs.hop, first_node, num_nodes),
-        score=_stretches(subgraphs.score, first_node, num_nodes),
-        indptr=_offsets(end - begin),
-        indices=_stretches(subgraphs.indices, first_edge, num_edges),
-        edge_pos=None if subgraphs.edge_pos is None else _stretches(subgraphs.edge_pos, first_edge, num_edges),
+        ptr=offsets(num_nodes),
+        node_id=stretches(subgraphs.node_id, first_node, num_nodes),
+        hop=stretches(subgraphs.hop, first_node, num_nodes),
+        score=stretches(subgraphs.score, first_node, num_nodes),
+        indptr=offsets(end - begin),
+        indices=stretches(subgraphs.indices, first_edge, num_edges),
+        edge_pos=None if subgraphs.edge_pos is None else stretches(subgraphs.edge_pos, first_edge, num_edges),
         nodes_touched=subgraphs.nodes_touched[scopes],
         edges_touched=subgraphs.edges_touched[scopes],
     )
 
 
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each of consecutive ranges of these sizes begins, and where the last one ends."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))
 
 
-def _stretches(array: NDArray[Any], start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[Any]:
+def stretches(array: NDArray[Any], start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[Any]:
     """Join array[start[i] : start[i] + length[i]] for all i."""
     size = array.dtype.itemsize
     joined = _core.gather_ragged(array.view(np.uint8), start * size, length * size)
@@ -127,7 +128,7 @@ def concat(parts: Sequence[Subgraphs]) -> Subgraphs:
 
     def chain(name: str) -> NDArray[np.int64]:
         """Join offset arrays, each continued where the one before ended."""
-        return _offsets(np.concatenate([np.diff(getattr(part, name)) for part in parts]))
+        return offsets(np.concatenate([np.diff(getattr(part, name)) for part in parts]))
 
     has_positions = parts[0].edge_pos is not None
     return Subgraphs(

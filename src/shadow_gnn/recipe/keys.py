@@ -76,7 +76,10 @@ def _extractor_keys() -> list[Key]:
             found.setdefault(place, key)
     choices = " | ".join(toml_value(kind) for kind in EXTRACTORS)
     first = replace(found.pop(("kind", "")), values=choices, text="How scopes are chosen.")
-    return [first, *(replace(key, text=f"{', '.join(owners[place])}: {key.text}") for place, key in found.items())]
+    of_all = [place for place in found if len(owners[place]) == len(EXTRACTORS)]
+    ordered = [*(place for place in found if place not in of_all), *of_all]
+    kinds = {place: "all" if place in of_all else ", ".join(owners[place]) for place in found}
+    return [first, *(replace(found[place], text=f"{kinds[place]}: {found[place].text}") for place in ordered)]
 
 
 def _key(table: str, name: str, field: FieldInfo) -> Key:

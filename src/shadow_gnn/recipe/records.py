@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -78,7 +87,33 @@ class LinkRecipe(Record):
     """Let the links of validation carry messages in the test."""
 
 
-class PprRecipe(Record):
+class ScopeRecord(Record):
+    """What every extractor's table may have: another graph that scopes are chosen in."""
+
+    scope_graph: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Graph folder on the same nodes, for example of `shadow data diffuse`, in which nodes are chosen and scored; left
+    out, the graph itself."""
+    scope_edges: Literal["graph", "scope_graph"] = "graph"
+    """Whose edges a scope has: those of the graph, which leaves out nodes that it does not join to the target, or those
+    of scope_graph, with its weights."""
+
+    @model_validator(mode="after")
+    def _check_scope_edges(self) -> ScopeRecord:
+        if self.scope_graph is None and self.scope_edges != "graph":
+            raise ValueError('scope_edges must be "graph" where there is no scope_graph')
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_scope_graph(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave both keys out where there is no other graph, so that a recipe is written as it was before them."""
+        dumped: dict[str, Any] = dump(self)
+        if self.scope_graph is None:
+            for key in ScopeRecord.model_fields:
+                dumped.pop(key, None)
+        return dumped
+
+
+class PprRecipe(ScopeRecord):
     """The nodes with the highest personalised PageRank."""
 
     kind: Literal["ppr", "stochastic-ppr"] = "ppr"
@@ -99,7 +134,7 @@ class PprRecipe(Record):
     """Hard cap on the nodes of a scope, where it is to be below topk."""
 
 
-class KhopRecipe(Record):
+class KhopRecipe(ScopeRecord):
     """Random neighbours within a number of hops."""
 
     kind: Literal["khop"] = "khop"
@@ -114,7 +149,7 @@ class KhopRecipe(Record):
     """Hard cap on the nodes of a scope; nodes met first stay."""
 
 
-class FullRecipe(Record):
+class FullRecipe(ScopeRecord):
     """The whole neighbourhood."""
 
     kind: Literal["full"] = "full"
@@ -125,7 +160,7 @@ class FullRecipe(Record):
     """Hard cap on the nodes of a scope; nodes met first stay."""
 
 
-class RwrRecipe(Record):
+class RwrRecipe(ScopeRecord):
     """The nodes that random walks with restart visit most."""
 
     kind: Literal["rwr"] = "rwr"
@@ -140,7 +175,7 @@ class RwrRecipe(Record):
     """Draw other walks in each epoch of training; otherwise a target keeps its scope."""
 
 
-class SimrankRecipe(Record):
+class SimrankRecipe(ScopeRecord):
     """The nodes most similar by SimRank."""
 
     kind: Literal["simrank"] = "simrank"
@@ -159,7 +194,7 @@ class SimrankRecipe(Record):
     """Draw other walks in each epoch of training; otherwise a target keeps its scope."""
 
 
-class FireRecipe(Record):
+class FireRecipe(ScopeRecord):
     """What a forest fire burns."""
 
     kind: Literal["fire"] = "fire"
@@ -173,14 +208,14 @@ class FireRecipe(Record):
     """Hard cap on the nodes of a scope; nodes met first stay."""
 
 
-class NodeRecipe(Record):
+class NodeRecipe(ScopeRecord):
     """The target alone."""
 
     kind: Literal["node"] = "node"
     """The target alone: a model on it is an MLP."""
 
 
-class KatzRecipe(Record):
+class KatzRecipe(ScopeRecord):
     """The nodes with the highest Katz index: the most walks from the target, longer ones counting less."""
 
     kind: Literal["katz"] = "katz"
@@ -195,7 +230,7 @@ class KatzRecipe(Record):
     """That bound as a share of the topk-th score, where it follows it; smaller is slower and nearer to exact."""
 
 
-class HeatRecipe(Record):
+class HeatRecipe(ScopeRecord):
     """The nodes with the highest heat-kernel PageRank."""
 
     kind: Literal["heat"] = "heat"
@@ -219,7 +254,7 @@ class PartRecipe(Record):
     """Whose scores they are; topk, if left out, is that of the combination."""
 
 
-class CombinedRecipe(Record):
+class CombinedRecipe(ScopeRecord):
     """The best nodes by a weighted sum of other extractors' scores."""
 
     kind: Literal["combined"] = "combined"
@@ -257,6 +292,28 @@ def _with_topk(part: Any, topk: int) -> Any:
     return {**part, "extractor": {"topk": topk, **extractor} if has_topk else extractor}
 
 
+class SimilarRecipe(ScopeRecord):
+    """Of the nodes with the highest personalised PageRank, those whose features are most like the target's."""
+
+    kind: Literal["similar"] = "similar"
+    """The nodes most like the target in features, among those near it in the graph."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    candidates: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
+    """Nodes of highest personalised PageRank that are compared with the target; at least topk."""
+    teleport: Annotated[float, Field(gt=0, lt=1)] = 0.2609
+    """Restart probability of the walk; smaller reaches further."""
+    index: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Graph folder of neighbours in features (`shadow data diffuse --kind features`): the target's neighbours there are
+    compared too, wherever they are in the graph."""
+
+    @model_validator(mode="after")
+    def _check_candidates(self) -> SimilarRecipe:
+        if self.candidates < self.topk:
+            raise ValueError(f"candidates must be at least topk, {self.topk}, got {self.candidates}")
+        return self
+
+
 def _extractor_tag(value: Any) -> str | None:
     """Return the extractor that a table or a record is of; a table without kind is of PPR."""
     kind = value.get("kind", "ppr") if isinstance(value, dict) else getattr(value, "kind", None)
@@ -274,9 +331,13 @@ ExtractorRecipe = Annotated[
     | Annotated[CombinedRecipe, Tag("combined")]
     | Annotated[RwrRecipe, Tag("rwr")]
     | Annotated[SimrankRecipe, Tag("simrank")]
-    | Annotated[FireRecipe, Tag("fire")],
+    | Annotated[FireRecipe, Tag("fire")]
+    | Annotated[SimilarRecipe, Tag("similar")],
     Discriminator(_extractor_tag),
 ]
+
+PATH_KEYS = ("scope_graph", "index")
+"""Keys of extractors that name a folder."""
 
 EXTRACTORS: dict[str, type[Record]] = {
     "ppr": PprRecipe,
@@ -290,6 +351,7 @@ EXTRACTORS: dict[str, type[Record]] = {
     "rwr": RwrRecipe,
     "simrank": SimrankRecipe,
     "fire": FireRecipe,
+    "similar": SimilarRecipe,
 }
 
 
@@ -573,6 +635,23 @@ class Recipe(Record):
             raise ValueError(
                 'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", as what is smoothed '
                 "over the graph holds the predicted link"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_scope_graphs(self) -> Recipe:
+        """Refuse what could show training what it must not see: the other graph may be made with all of it."""
+        if not any(part.extractor is not None and part.extractor.scope_graph for part in self.parts):
+            return self
+        if self.task.inductive:
+            raise ValueError(
+                "extractor.scope_graph: must be left out where task.inductive, as it may hold edges of nodes that are "
+                "not for training"
+            )
+        if self.task.kind == "link" and self.link.split != "given":
+            raise ValueError(
+                'extractor.scope_graph: must be left out for links unless link.split is "given", as it may be made '
+                "with the links that a drawn split takes out"
             )
         return self
 

@@ -9,7 +9,7 @@ import json
 import os
 import platform
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,6 +55,8 @@ class RunRecord(Record):
     """Of the graph's topology."""
     content: Hash | None
     """Of the graph's features, labels and splits; None for a graph that was in memory."""
+    scopes: Hash | None = None
+    """Of the extractors with all that they read beside the graph; None for a run of before."""
     num_threads: Annotated[int, Field(ge=1, le=100_000)]
     """Threads of torch: results are equal to the last digit for the same number."""
 
@@ -77,14 +79,17 @@ class Run:
         return read_json(path) if path.exists() else None
 
 
-def create_run(folder: Path, recipe: Recipe, graph: Graph, *, num_threads: int) -> Run:
-    """Make a run folder, whole or not at all."""
+def create_run(
+    folder: Path, recipe: Recipe, graph: Graph, *, num_threads: int, scopes: Sequence[str] | None = None
+) -> Run:
+    """Make a run folder, whole or not at all. scopes: the keys of its extractors."""
     record = RunRecord(
         run_id=secrets.token_hex(6),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=recipe.seed,
         fingerprint=graph.fingerprint,
         content=content_hash(graph),
+        scopes=None if scopes is None else _hash_of(scopes),
         num_threads=num_threads,
     )
     files = {
@@ -141,6 +146,22 @@ def check_graph(run: Run, graph: Graph) -> None:
         f"{run.folder}: graph {graph.path or 'in memory'} must be as the run began with it, its {what} have changed; "
         "train anew"
     )
+
+
+def check_scopes(run: Run, scopes: Sequence[str]) -> None:
+    """Raise unless the extractors, told by their keys, choose scopes as when the run began."""
+    if run.record.scopes not in (None, _hash_of(scopes)):
+        raise RunError(
+            f"{run.folder}: scopes must be chosen as the run began with, another graph or file that an extractor reads "
+            "has changed; train anew"
+        )
+
+
+def _hash_of(texts: Sequence[str]) -> str:
+    checksum = new_checksum()
+    for text in texts:
+        checksum.update(f"{text}\n".encode())
+    return str(checksum.hexdigest())
 
 
 def content_hash(graph: Graph) -> str | None:

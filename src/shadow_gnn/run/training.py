@@ -18,19 +18,21 @@ import torch
 from shadow_gnn.checkpoint import Checkpoint, restore_model, take_checkpoint
 from shadow_gnn.checkpoints import Checkpoints, Source
 from shadow_gnn.errors import TrainingError, WriteError
+from shadow_gnn.extract.base import edge_graph
 from shadow_gnn.footprint import predict_run
 from shadow_gnn.graph import Graph
 from shadow_gnn.memory import available_memory, check_fits
 from shadow_gnn.metrics import METRICS, monitored
-from shadow_gnn.model_file import ModelConfig, write_model
+from shadow_gnn.model_file import BranchEdges, ModelConfig, write_model
 from shadow_gnn.predict import evaluate
-from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe import PATH_KEYS, ExtractorRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.run.folder import METRICS as METRICS_FILE
 from shadow_gnn.run.folder import (
     RESULT,
     Run,
     check_graph,
+    check_scopes,
     create_run,
     free_folder,
     locked,
@@ -39,7 +41,7 @@ from shadow_gnn.run.folder import (
     write_json,
 )
 from shadow_gnn.run.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
-from shadow_gnn.setup import Setup, make_setup, open_recipe_graph
+from shadow_gnn.setup import Setup, branch_edges, make_setup, open_recipe_graph
 from shadow_gnn.task import NodeTask
 from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, fit, stops_early
 
@@ -108,7 +110,7 @@ def train_recipe(
     if options.check_memory:
         check_memory(recipe, graph)
     setup = make_setup(recipe, graph, cache_folder=options.cache_folder or folder / "cache")
-    run = create_run(folder, recipe, graph, num_threads=torch.get_num_threads())
+    run = create_run(folder, recipe, graph, num_threads=torch.get_num_threads(), scopes=_scope_keys(setup))
     _train(run, setup, "last", options.watcher or SilentRun())
     return run
 
@@ -128,8 +130,14 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     if options.check_memory:
         check_memory(run.recipe, graph)
     setup = make_setup(run.recipe, graph, cache_folder=options.cache_folder or run.folder / "cache")
+    check_scopes(run, _scope_keys(setup))
     _train(run, setup, source, options.watcher or SilentRun())
     return run
+
+
+def _scope_keys(setup: Setup) -> list[str]:
+    """Return what decides the scopes of a run beside its graph: an extractor's key names all else that it reads."""
+    return [extractor.key for extractor in (*setup.training_extractors, *setup.evaluation_extractors)]
 
 
 def check_memory(recipe: Recipe, graph: Graph) -> None:
@@ -144,9 +152,23 @@ def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
     """Return the recipe with the whole path of its graph's folder, so that it means the same from anywhere."""
     from shadow_gnn.datasets import BUILT_IN
 
+    recipe = _with_other_paths(recipe)
     if recipe.graph in BUILT_IN or graph.path is None:
         return recipe
     return recipe.model_copy(update={"graph": str(graph.path)})
+
+
+def _with_other_paths(recipe: Recipe) -> Recipe:
+    """Return the recipe with the whole paths of the folders that its extractors name."""
+
+    def whole(extractor: ExtractorRecipe | None) -> ExtractorRecipe | None:
+        if extractor is None:
+            return None
+        named = {key: getattr(extractor, key, None) for key in PATH_KEYS}
+        return extractor.model_copy(update={key: os.path.abspath(name) for key, name in named.items() if name})
+
+    branches = tuple(branch.model_copy(update={"extractor": whole(branch.extractor)}) for branch in recipe.branches)
+    return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
 
 
 def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher) -> None:
@@ -273,6 +295,7 @@ def _config(setup: Setup) -> ModelConfig:
         out_dim=task.out_dim,
         edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
         edge_weight=graph.edge_weight is not None,
+        branch_edges=_branch_edges(setup),
         target=task.target,
         value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
         value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
@@ -285,6 +308,14 @@ def _config(setup: Setup) -> ModelConfig:
         batch_size=recipe.training.batch_size,
         seed=recipe.seed,
     )
+
+
+def _branch_edges(setup: Setup) -> tuple[BranchEdges, ...] | None:
+    """Return what the edges of each branch have, if any branch has those of another graph."""
+    if all(edge_graph(extractor, setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
+        return None
+    found = branch_edges(setup.recipe, setup.graph)
+    return tuple(BranchEdges(edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in found)
 
 
 def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""Block: some rows of a sparse matrix of scores, and the best of each row.
+
+Not for: where scores come from (walks.py, features.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows start, start + 1, ... of a matrix as CSR; every score is above 0."""
+
+    start: int
+    """Row of the matrix that is the first here."""
+    ptr: Ints
+    """[R + 1], where each row begins in column."""
+    column: Ints
+    """[E], in no particular order within a row."""
+    score: Floats
+    """[E], larger is better."""
+
+    @property
+    def row(self) -> Ints:
+        """Row of the matrix of each entry. [E]"""
+        return self.start + np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+    def where(self, kept: NDArray[np.bool_]) -> Block:
+        """Return the block with the entries that are kept alone."""
+        before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))
+        return Block(self.start, before[self.ptr], self.column[kept], self.score[kept])
+
+
+def best_of(block: Block, *, topk: int | None, threshold: float) -> Block:
+    """Return the topk best entries of each row (all if None) whose score is at least `threshold`.
+
+    Of equal scores the one of the smaller column is kept.
+    """
+    block = block.where((block.score >= threshold) & (block.score > 0))
+    if topk is None or not len(block.column):
+        return block
+    row = block.row - block.start
+    # Row and score as one number that sorts by row, then from the best down: the bits of positive floats are in order.
+    key = (row.astype(np.uint64) << np.uint64(32)) | (np.uint64(2**32 - 1) - block.score.view(np.uint32))
+    last = np.minimum(block.ptr[:-1] + topk, block.ptr[1:]) - 1
+    worst = np.sort(key)[np.maximum(last, 0)]
+    kept = key <= worst[row]
+    block, key = block.where(kept), key[kept]
+    order = np.lexsort((block.column, key))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(block.ptr[:-1], np.diff(block.ptr))
+    return block.where(rank < topk)
