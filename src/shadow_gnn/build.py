@@ -16,6 +16,7 @@ import torch
 from shadow_gnn.extract import (
     CachedExtractor,
     Extractor,
+    FileExtractor,
     FullExtractor,
     KhopExtractor,
     NodeExtractor,
@@ -44,7 +45,7 @@ from shadow_gnn.nn.sage import SageLayer
 from shadow_gnn.nn.scaling import InputScaling
 from shadow_gnn.nn.sgc import sgc_layers
 from shadow_gnn.nn.skip import joined_dim
-from shadow_gnn.recipe import ExtractorRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe
+from shadow_gnn.recipe import ExtractorRecipe, FileRecipe, FullRecipe, KhopRecipe, ModelRecipe, PprRecipe
 from shadow_gnn.views import FeatureStatistics
 
 PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
@@ -114,6 +115,8 @@ def build_extractor(
         return KhopExtractor(edge_pos=edge_pos, hide=hide, **options)
     if isinstance(recipe, FullRecipe):
         return FullExtractor(edge_pos=edge_pos, hide=hide, **options)
+    if isinstance(recipe, FileRecipe):
+        return FileExtractor(edge_pos=edge_pos, hide=hide, **options)
     return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 

@@ -246,7 +246,9 @@ def _num_kept(recipe: Recipe, graph: Graph) -> int:
 
 def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
     """Return the bytes of the scopes that are kept between epochs."""
-    deterministic = all((part.extractor or PprRecipe()).kind in ("ppr", "full", "node") for part in recipe.parts)
+    deterministic = all(
+        (part.extractor or PprRecipe()).kind in ("ppr", "full", "node", "file") for part in recipe.parts
+    )
     if recipe.training.cache != "memory" or not deterministic:
         return 0
     return min(recipe.training.cache_megabytes * 2**20, num_targets * scopes.num_bytes // len(scopes))

@@ -21,6 +21,7 @@ from shadow_gnn.extract import (
 from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import check_scope
+from tests.extract.stored import StoredScopes
 
 EXTRACTORS = {
     "node": NodeExtractor(edge_pos=True),
@@ -34,6 +35,7 @@ EXTRACTORS = {
     "ppr, threshold": PprExtractor(topk=15, threshold=0.1),
     "ppr, capped": PprExtractor(topk=15, max_nodes=4),
     "stochastic ppr": StochasticPprExtractor(topk=10, edge_pos=True),
+    "file": StoredScopes(topk=8, edge_pos=True),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())

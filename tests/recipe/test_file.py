@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadow_gnn.errors import RecipeError
-from shadow_gnn.recipe import KhopRecipe, Recipe
+from shadow_gnn.recipe import EXTRACTORS, KhopRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.recipe.keys import TABLES, recipe_keys
 
@@ -58,16 +58,17 @@ def test_all_faults_are_shown_at_once(read):
 
 def test_faults_of_extractors_name_the_kind(read):
     head = 'graph = "g"\n[extractor]\n'
+    with_topk = [kind for kind, record in EXTRACTORS.items() if "topk" in record.model_fields]
+    owners = " or ".join(", ".join(with_topk).rsplit(", ", 1))
+    kinds = " or ".join(", ".join(EXTRACTORS).rsplit(", ", 1))
     assert faults(read, head + 'kind = "pprr"') == [
-        'recipe.toml: extractor: kind must be ppr, stochastic-ppr, khop, full or node, got "pprr"; did you mean ppr?'
+        f'recipe.toml: extractor: kind must be {kinds}, got "pprr"; did you mean ppr?'
     ]
     assert faults(read, head + 'kind = "khop"\ntopk = 3') == [
-        "recipe.toml: extractor.topk: unknown key of khop; ppr or stochastic-ppr would have it"
+        f"recipe.toml: extractor.topk: unknown key of khop; {owners} would have it"
     ]
     assert faults(read, head + "topkk = 3") == ["recipe.toml: extractor.topkk: unknown key; did you mean topk?"]
-    assert faults(read, head + "kind = 3") == [
-        "recipe.toml: extractor: kind must be ppr, stochastic-ppr, khop, full or node, got 3"
-    ]
+    assert faults(read, head + "kind = 3") == [f"recipe.toml: extractor: kind must be {kinds}, got 3"]
     assert faults(read, 'graph = "g"\nextractor = 3') == ["recipe.toml: extractor: must be a table, got 3"]
 
 

@@ -27,6 +27,15 @@ class Kind(StrEnum):
     stochastic_ppr = "stochastic-ppr"
     node = "node"
     full = "full"
+    file = "file"
+
+
+class Missing(StrEnum):
+    """What becomes of a target that is not in a scope file."""
+
+    error = "error"
+    node = "node"
+    ppr = "ppr"
 
 
 class ThresholdKind(StrEnum):
@@ -43,6 +52,7 @@ _OPTIONS = {
     Kind.khop: ("num_hops", "fanout", "replace", "max_nodes"),
     Kind.full: ("num_hops", "max_nodes"),
     Kind.node: (),
+    Kind.file: ("path", "topk", "missing", "other_graph"),
 }
 _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
 
@@ -50,7 +60,7 @@ _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
 def extract_command(
     folder: Annotated[Path, typer.Argument(help="Graph folder.")],
     extractor: Annotated[Kind, typer.Option(help="How scopes are chosen.")] = Kind.ppr,
-    topk: Annotated[int | None, typer.Option(help=f"{_PPR}: most nodes of a scope.", show_default="200")] = None,
+    topk: Annotated[int | None, typer.Option(help=f"{_PPR}, file: most nodes of a scope.", show_default="200")] = None,
     threshold: Annotated[
         float | None, typer.Option(help=f"{_PPR}: smallest score kept.", show_default="0, keeps all")
     ] = None,
@@ -72,7 +82,18 @@ def extract_command(
     replace: Annotated[
         bool | None, typer.Option("--replace/--no-replace", help="khop: draw with replacement.", show_default="no")
     ] = None,
-    max_nodes: Annotated[int | None, typer.Option(help="all but node: hard cap on nodes.", show_default="none")] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option(help="all but node and file: hard cap on nodes.", show_default="none")
+    ] = None,
+    path: Annotated[Path | None, typer.Option(help="file: the scope file.", show_default="must be given")] = None,
+    missing: Annotated[
+        Missing | None,
+        typer.Option(help="file: a target that is not in it is a fault, stands alone, or gets its PPR scope."),
+    ] = None,
+    other_graph: Annotated[
+        bool | None,
+        typer.Option("--other-graph", help="file: take it for a graph of other edges.", show_default="no"),
+    ] = None,
     targets: Annotated[
         str,
         typer.Option(
@@ -114,6 +135,9 @@ def extract_command(
         "fanout": fanout,
         "replace": replace,
         "max_nodes": max_nodes,
+        "path": path,
+        "missing": None if missing is None else missing.value,
+        "other_graph": other_graph,
     }
     chosen = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
     report = _describe(folder, chosen, targets, num_targets, seed, recall_sample)
@@ -131,6 +155,8 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
             raise ValueError(f"extract: --{flag} must be used with {owners}, got --extractor {kind}")
     if "tolerance" in options and "precision" in options:
         raise ValueError("extract: --tolerance must be used without --precision, which refines it; got both")
+    if kind is Kind.file and "path" not in options:
+        raise ValueError("extract: --path must name a scope file for --extractor file, got none")
     if "threshold_kind" in options:
         options = {**options, "threshold_kind": options["threshold_kind"].value}
     classes: dict[Kind, Any] = {
@@ -139,6 +165,7 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         Kind.khop: extract.KhopExtractor,
         Kind.full: extract.FullExtractor,
         Kind.node: extract.NodeExtractor,
+        Kind.file: extract.FileExtractor,
     }
     made: Extractor = classes[kind](num_threads=threads, **options)
     return made

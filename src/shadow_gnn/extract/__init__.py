@@ -5,6 +5,7 @@ Not for: joining scopes to batches (batch.py).
 
 from shadow_gnn.extract.base import Extractor
 from shadow_gnn.extract.cached import CachedExtractor
+from shadow_gnn.extract.file import FileExtractor
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.khop import FullExtractor, KhopExtractor
 from shadow_gnn.extract.node import NodeExtractor
@@ -14,6 +15,7 @@ from shadow_gnn.extract.subgraphs import Subgraphs
 __all__ = [
     "CachedExtractor",
     "Extractor",
+    "FileExtractor",
     "FullExtractor",
     "KhopExtractor",
     "NodeExtractor",

@@ -132,6 +132,21 @@ class NodeRecipe(Record):
     """The target alone: a model on it is an MLP."""
 
 
+class FileRecipe(Record):
+    """Nodes that were chosen beforehand, from a scope file."""
+
+    kind: Literal["file"] = "file"
+    """Nodes that a scope file holds for each target."""
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    """The scope file, such as one of `shadow learn-scope`."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    missing: Literal["error", "node", "ppr"] = "error"
+    """What becomes of a target that is not in the file: a fault, the target alone, or the topk nodes of PPR."""
+    other_graph: bool = False
+    """Take a graph whose edges are not those that the file was made for, such as an inductive training graph."""
+
+
 def _extractor_tag(value: Any) -> str | None:
     """Return the extractor that a table or a record is of; a table without kind is of PPR."""
     kind = value.get("kind", "ppr") if isinstance(value, dict) else getattr(value, "kind", None)
@@ -143,7 +158,8 @@ ExtractorRecipe = Annotated[
     | Annotated[PprRecipe, Tag("stochastic-ppr")]
     | Annotated[KhopRecipe, Tag("khop")]
     | Annotated[FullRecipe, Tag("full")]
-    | Annotated[NodeRecipe, Tag("node")],
+    | Annotated[NodeRecipe, Tag("node")]
+    | Annotated[FileRecipe, Tag("file")],
     Discriminator(_extractor_tag),
 ]
 
@@ -153,6 +169,7 @@ EXTRACTORS: dict[str, type[Record]] = {
     "khop": KhopRecipe,
     "full": FullRecipe,
     "node": NodeRecipe,
+    "file": FileRecipe,
 }
 
 
