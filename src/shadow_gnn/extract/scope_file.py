@@ -28,9 +28,8 @@ Ints = NDArray[np.int64]
 
 _FORMAT = "shadow-scopes"
 _NAMES = ("targets", "ptr", "node_id", "score")
-_DTYPES = {"I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "F32": np.dtype("<f4")}
+_DTYPES: dict[str, np.dtype[Any]] = {"I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "F32": np.dtype("<f4")}
 _ALLOWED = {"targets": ("I64",), "ptr": ("I64",), "node_id": ("I32", "I64"), "score": ("F32",)}
-_NUMBERS = ("version", "num_nodes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +170,9 @@ def _read(path: Path, handle: BinaryIO) -> ScopeFile:
         in_memory = _checked_arrays(handle, places, origin, said["checksum"])
     except (ValueError, KeyError, TypeError) as error:
         raise SourceError(f"{path}: was edited or damaged: {error}") from error
-    mapped = {name: _mapped(handle, *places[name]) for name in ("node_id", "score")}
-    return ScopeFile(path, ScopeNodes(**in_memory, **mapped), origin, said["checksum"])
+    node_id, score = (_mapped(handle, *places[name]) for name in ("node_id", "score"))
+    nodes = ScopeNodes(in_memory["targets"], in_memory["ptr"], node_id, score)
+    return ScopeFile(path, nodes, origin, said["checksum"])
 
 
 Place = tuple[np.dtype[Any], int, int]

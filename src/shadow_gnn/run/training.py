@@ -24,7 +24,7 @@ from shadow_gnn.memory import available_memory, check_fits
 from shadow_gnn.metrics import METRICS, monitored
 from shadow_gnn.model_file import ModelConfig, write_model
 from shadow_gnn.predict import evaluate
-from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe import FileRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.run.folder import METRICS as METRICS_FILE
 from shadow_gnn.run.folder import (
@@ -141,12 +141,25 @@ def check_memory(recipe: Recipe, graph: Graph) -> None:
 
 
 def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
-    """Return the recipe with the whole path of its graph's folder, so that it means the same from anywhere."""
+    """Return the recipe with the whole paths of its graph's folder and scope files, to mean the same from anywhere."""
     from shadow_gnn.datasets import BUILT_IN
 
+    recipe = _with_scope_paths(recipe)
     if recipe.graph in BUILT_IN or graph.path is None:
         return recipe
     return recipe.model_copy(update={"graph": str(graph.path)})
+
+
+def _with_scope_paths(recipe: Recipe) -> Recipe:
+    """Return the recipe with the whole paths of scope files."""
+
+    def whole(extractor: Any) -> Any:
+        if not isinstance(extractor, FileRecipe):
+            return extractor
+        return extractor.model_copy(update={"path": str(Path(extractor.path).absolute())})
+
+    branches = tuple(part.model_copy(update={"extractor": whole(part.extractor)}) for part in recipe.branches)
+    return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
 
 
 def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher) -> None:
