@@ -43,7 +43,7 @@ def test_weights_are_shared_and_every_layer_passes_messages():
 
 
 def test_only_a_normal_gnn_has_a_twin():
-    with pytest.raises(ValueError, match="model must be a normal GNN .*, got encoding 'hop'"):
+    with pytest.raises(ValueError, match=r"model must be a normal GNN .*, got encoding 'hop'"):
         PygTwin(model_of(layer="gcn", encoding="hop"))
     with pytest.raises(ValueError, match="got a readout that pools"):
         PygTwin(model_of(layer="gcn", readout="mean"))
