@@ -44,8 +44,10 @@ class StoredScopes:
 
 
 def any_nodes(graph: Graph) -> ScopeNodes:
-    """Rank all nodes for every node by numbers that know nothing of the edges."""
+    """Rank all nodes, or 64 of many, for every node by numbers that know nothing of the edges."""
     count = graph.num_nodes
-    target, node = np.divmod(np.arange(count * count), count)
+    width = min(count, 64)
+    target, place = np.divmod(np.arange(count * width), width)
+    node = place if count == width else (target * 7 + place * 37) % count  # 37 divides the size of no graph here.
     score = ((target * 7919 + node * 104729) % 1009 + 1).astype(np.float32) / 1009
-    return sorted_nodes(np.arange(count), np.arange(count + 1) * count, node, score)
+    return sorted_nodes(np.arange(count), np.arange(count + 1) * width, node, score)

@@ -163,9 +163,9 @@ def best_nodes(graph: Graph, batch: Batch, node_score: Tensor, topk: int) -> Sco
         _shares(score[order].double().numpy(), subgraph, is_target, len(batch)) for score in (node_score, batch.score)
     ]
     score = (shares[0] + CANDIDATE_SHARE * shares[1]) / (1 + CANDIDATE_SHARE)
-    score = np.maximum(np.where(is_target, 1, score), np.finfo(np.float32).tiny).astype(np.float32)
+    least = np.finfo(np.float32).tiny
     ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(subgraph, minlength=len(batch)))))
-    ranked = sorted_nodes(targets, ptr, node_id, score)
+    ranked = sorted_nodes(targets, ptr, node_id, np.maximum(np.where(is_target, 1, score), least).astype(np.float32))
     scopes = induce(graph, ranked.targets, ranked.ptr, ranked.node_id, ranked.score, max_nodes=topk)
     return sorted_nodes(ranked.targets, scopes.ptr, scopes.node_id, scopes.score)
 
