@@ -146,7 +146,7 @@ class FileExtractor:
             edge_pos=self.edge_pos,
             num_threads=self.num_threads,
         )
-        return scopes if self.hide == "none" else without_links(scopes)
+        return scopes if self.hide == "none" or len(scopes) == 0 else without_links(scopes)
 
 
 def without_links(scopes: Subgraphs) -> Subgraphs:
