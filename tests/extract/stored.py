@@ -14,6 +14,7 @@ from shadow_gnn.extract.scope_file import Origin, ScopeNodes, sorted_nodes, writ
 from shadow_gnn.graph import Graph
 
 _FOLDER = tempfile.TemporaryDirectory()
+_EMPTY = Graph(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,16 @@ class StoredScopes:
     hide: Hide = "none"
     num_threads: int = 0
 
+    def __post_init__(self) -> None:
+        self._extractor(_EMPTY)  # What FileExtractor refuses, it refuses at once.
+
     @property
     def deterministic(self) -> bool:
         return True
 
     @property
     def key(self) -> str:
-        return self._extractor(Graph(np.zeros(2, np.int64), np.zeros(0, np.int32))).key
+        return self._extractor(_EMPTY).key
 
     def __call__(self, graph: Graph, targets: object, *, seed: int = 0) -> Subgraphs:
         return self._extractor(graph)(graph, targets, seed=seed)  # type: ignore[arg-type]

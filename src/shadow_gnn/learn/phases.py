@@ -6,6 +6,7 @@ Not for: how nodes are ranked (scoring.py), nor for what the recipes of the phas
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, get_args
@@ -30,7 +31,7 @@ from shadow_gnn.learn.recipes import (
     normal_recipe,
     scope_size,
 )
-from shadow_gnn.learn.scoring import Explainer, Places, Scorer, write_scopes
+from shadow_gnn.learn.scoring import Explainer, Places, Scorer, parts_folder, write_scopes
 from shadow_gnn.memory import available_memory
 from shadow_gnn.model_file import read_model
 from shadow_gnn.recipe import Recipe, Record
@@ -193,6 +194,7 @@ class _Work:
     def write_scopes(self, normal: Run, progress: Progress) -> None:
         """Rank the candidates of all targets, unless that is done."""
         if self.scopes.exists():
+            shutil.rmtree(parts_folder(self.scopes), ignore_errors=True)  # A kill may have come just before this.
             return
         record, trained = self.record, read_model(normal.folder)
         self.watcher.on_phase(f"scoring: {record.candidates} candidates of each target by {record.explainer}")

@@ -38,6 +38,7 @@ EdgeScores = Callable[[Batch], Tensor]
 CANDIDATE_SHARE = 1e-6
 """What the candidates' own scores count beside the explainer's: enough to rank those that it says nothing of."""
 _BATCH_NODES = 1 << 16
+_BATCH_NUMBERS = 1 << 25
 _MOST_BATCH = 512
 _PART_TARGETS: dict[Explainer, int] = {"saliency": 4096, "gnnexplainer": 32}
 
@@ -82,7 +83,8 @@ class Scorer:
     def loader(self, graph: Graph, targets: Ints, inputs: Inputs | None) -> Loader:
         """Return the candidates of targets as batches; inputs: those of the model for this graph."""
         model = self.trained.model
-        size = max(1, min(_MOST_BATCH, _BATCH_NODES // self.num_candidates))
+        num_nodes = min(_BATCH_NODES, _BATCH_NUMBERS // max(1, self.trained.config.input_dim))
+        size = max(1, min(_MOST_BATCH, num_nodes // self.num_candidates))
         return Loader(
             graph,
             self.candidates,
@@ -184,7 +186,7 @@ def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, p
 
     A call that was killed goes on after its last whole part, and the file comes out the same.
     """
-    folder, size = path.with_name(path.name + ".parts"), _PART_TARGETS[scorer.explainer]
+    folder, size = parts_folder(path), _PART_TARGETS[scorer.explainer]
     folder.mkdir(parents=True, exist_ok=True)
     graph = places.whole.graph
     origin = Origin(graph.num_nodes, graph.fingerprint, scorer.made_by)
@@ -202,6 +204,11 @@ def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, p
         parts.append(part.nodes)
     write_scope_file(path, parts, origin)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def parts_folder(path: Path) -> Path:
+    """Return where the parts of a scope file are kept until it is whole."""
+    return path.with_name(path.name + ".parts")
 
 
 @dataclass
