@@ -238,11 +238,12 @@ def test_a_damaged_sparse_column_names_the_folder():
 
 
 def with_factors(batch: Batch) -> Batch:
-    """Return the batch with numbers for all that normal GNNs add."""
+    """Return the batch with numbers for all that normal GNNs and explainers add."""
     return replace(
         batch,
         degree=torch.arange(batch.num_nodes).float(),
         edge_scale=torch.arange(batch.num_edges).float(),
+        edge_mask=10 * torch.arange(batch.num_edges).float(),
         target_weight=torch.arange(len(batch)).float(),
     )
 
@@ -254,6 +255,7 @@ def test_degrees_and_factors_move_with_their_nodes_and_edges(drawn):
     assert moved.degree.tolist() == [0, 3, 4, 1, 2, 5, 6]
     assert moved.indptr.tolist() == [0, 2, 3, 4, 4, 6, 7, 8]
     assert moved.edge_scale.tolist() == [0, 1, 4, 5, 2, 3, 6, 7]
+    assert moved.edge_mask.tolist() == [0, 10, 40, 50, 20, 30, 60, 70]
     assert moved.target_weight is batch.target_weight
 
 

@@ -69,6 +69,8 @@ class Batch:
     which this batch may hold a part. None: the degrees inside the batch."""
     edge_scale: Tensor | None = None
     """[E] float32, factor of each edge after the division, which makes sums over drawn edges unbiased; None: all 1."""
+    edge_mask: Tensor | None = None
+    """[E], factor of each message in every layer, whose gradient tells what the message is worth; None: all 1."""
     target_weight: Tensor | None = None
     """[B] float32, factor of each target's loss; None: all 1."""
 
@@ -176,7 +178,7 @@ class Batch:
 
 
 _PER_NODE = ("node_id", "hop", "score", "subgraph", "x", "degree")
-_PER_EDGE = ("edge_id", "edge_weight", "edge_attr", "edge_scale")
+_PER_EDGE = ("edge_id", "edge_weight", "edge_attr", "edge_scale", "edge_mask")
 
 
 def collate(

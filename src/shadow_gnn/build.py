@@ -18,6 +18,7 @@ from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
     Extractor,
+    FileExtractor,
     FireExtractor,
     FullExtractor,
     HeatExtractor,
@@ -57,6 +58,7 @@ from shadow_gnn.nn.skip import joined_dim
 from shadow_gnn.recipe import (
     CombinedRecipe,
     ExtractorRecipe,
+    FileRecipe,
     FireRecipe,
     FullRecipe,
     HeatRecipe,
@@ -198,6 +200,8 @@ def _own_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool, h
     if isinstance(recipe, SimilarRecipe):
         index = None if recipe.index is None else _open_other("index", recipe.index)
         return SimilarExtractor(edge_pos=edge_pos, hide=hide, **{**options, "index": index})
+    if isinstance(recipe, FileRecipe):
+        return FileExtractor(edge_pos=edge_pos, hide=hide, **options)
     return NodeExtractor(edge_pos=edge_pos, hide=hide)
 
 

@@ -228,14 +228,19 @@ def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Wr
 
 def write_file(path: Path, data: bytes) -> Written:
     """Replace one file by `data` in a single step: readers see the old bytes or the new ones, never a part."""
+    return replace_file(path, iter([memoryview(data)]), len(data))
+
+
+def replace_file(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:
+    """Replace one file by blocks that need not be in memory together, in a single step."""
     temporary = path.with_name(_temporary_name(path))
     try:
-        written = write_blocks(temporary, iter([memoryview(data)]), len(data))
-        _guard(path, len(data), lambda: os.replace(temporary, path))
+        written = write_blocks(temporary, blocks, num_bytes)
+        _guard(path, num_bytes, lambda: os.replace(temporary, path))
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _guard(path, len(data), lambda: sync_folder(path.parent))
+    _guard(path, num_bytes, lambda: sync_folder(path.parent))
     return written
 
 

@@ -28,6 +28,7 @@ from shadow_gnn.extract import (
 from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import check_scope
+from tests.extract.stored import StoredScopes
 
 EXTRACTORS = {
     "node": NodeExtractor(edge_pos=True),
@@ -57,6 +58,7 @@ EXTRACTORS = {
     "fire": FireExtractor(forward=0.6, max_nodes=15, edge_pos=True),
     "fire, backward": FireExtractor(forward=0.4, backward=0.6, max_nodes=20),
     "similar": SimilarExtractor(topk=10, candidates=25, edge_pos=True),
+    "file": StoredScopes(topk=8, edge_pos=True),
 }
 GRAPHS = some_graphs()
 every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS.keys())

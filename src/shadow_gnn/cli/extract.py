@@ -34,6 +34,7 @@ class Kind(StrEnum):
     simrank = "simrank"
     fire = "fire"
     similar = "similar"
+    file = "file"
 
 
 class ScopeEdges(StrEnum):
@@ -41,6 +42,14 @@ class ScopeEdges(StrEnum):
 
     graph = "graph"
     scope_graph = "scope_graph"
+
+
+class Missing(StrEnum):
+    """What becomes of a target that is not in a scope file."""
+
+    error = "error"
+    node = "node"
+    ppr = "ppr"
 
 
 class ThresholdKind(StrEnum):
@@ -64,6 +73,7 @@ _OPTIONS = {
     Kind.simrank: ("topk", "decay", "num_walks", "walk_length", "num_candidates"),
     Kind.fire: ("forward", "backward", "max_nodes"),
     Kind.similar: ("topk", "candidates", "teleport", "index"),
+    Kind.file: ("path", "topk", "missing", "other_graph"),
 }
 _PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
 _PUSH, _TELEPORT = "ppr, stochastic-ppr, katz and heat", "ppr, stochastic-ppr and rwr"
@@ -146,6 +156,15 @@ def extract_command(
     scope_edges: Annotated[
         ScopeEdges | None, typer.Option(help="with --scope-graph: whose edges a scope has.", show_default="graph")
     ] = None,
+    path: Annotated[Path | None, typer.Option(help="file: the scope file.", show_default="must be given")] = None,
+    missing: Annotated[
+        Missing | None,
+        typer.Option(help="file: a target that is not in it is a fault, stands alone, or gets its PPR scope."),
+    ] = None,
+    other_graph: Annotated[
+        bool | None,
+        typer.Option("--other-graph", help="file: take it for a graph of other edges.", show_default="no"),
+    ] = None,
     targets: Annotated[
         str,
         typer.Option(
@@ -198,6 +217,9 @@ def extract_command(
         "num_candidates": num_candidates,
         "forward": forward,
         "backward": backward,
+        "path": path,
+        "missing": None if missing is None else missing.value,
+        "other_graph": other_graph,
     }
     made = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
     chosen = _on_scope_graph(made, scope_graph, scope_edges)
@@ -216,6 +238,8 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
             raise ValueError(f"extract: --{flag} must be used with {owners}, got --extractor {kind}")
     if "tolerance" in options and "precision" in options:
         raise ValueError("extract: --tolerance must be used without --precision, which refines it; got both")
+    if kind is Kind.file and "path" not in options:
+        raise ValueError("extract: --path must name a scope file for --extractor file, got none")
     if "threshold_kind" in options:
         options = {**options, "threshold_kind": options["threshold_kind"].value}
     if kind is Kind.combined:
@@ -237,6 +261,7 @@ def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
         Kind.simrank: extract.SimrankExtractor,
         Kind.fire: extract.FireExtractor,
         Kind.similar: extract.SimilarExtractor,
+        Kind.file: extract.FileExtractor,
     }
     made: Extractor = classes[kind](num_threads=threads, **options)
     return made

@@ -23,6 +23,7 @@ from shadow_gnn.cli import (
     ensemble,
     evaluate,
     extract,
+    learn_scope,
     memory,
     predict,
     recommend,
@@ -49,6 +50,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.command("extract")(extract.extract_command)
 app.command("train")(train.train_command)
+app.command("learn-scope")(learn_scope.learn_scope_command)
 app.command("tune")(tune.tune_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("predict")(predict.predict_command)

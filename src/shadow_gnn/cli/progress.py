@@ -54,7 +54,15 @@ class _Bar:
 
     def _start(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         columns = (
             SpinnerColumn(),
@@ -62,6 +70,8 @@ class _Bar:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("left"),
         )
         self._rich = Progress(*columns, console=Console(stderr=True), transient=True)
         self._rich.start()

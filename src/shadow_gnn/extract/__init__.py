@@ -6,6 +6,7 @@ Not for: joining scopes to batches (batch.py).
 from shadow_gnn.extract.base import Extractor
 from shadow_gnn.extract.cached import CachedExtractor
 from shadow_gnn.extract.combined import CombinedExtractor
+from shadow_gnn.extract.file import FileExtractor
 from shadow_gnn.extract.fire import FireExtractor
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.heat import HeatExtractor
@@ -23,6 +24,7 @@ __all__ = [
     "CachedExtractor",
     "CombinedExtractor",
     "Extractor",
+    "FileExtractor",
     "FireExtractor",
     "FullExtractor",
     "HeatExtractor",

@@ -118,11 +118,15 @@ class Backbone(nn.Module):
         if kind == "none":
             return adjacency
         if kind == "edge_list":
+            if batch.edge_mask is not None:
+                raise ValueError("Backbone: edge_mask must be None for layers of PyG, which have masks of their own")
             attr = batch.edge_attr if self._takes_attr else None
             return edge_list(adjacency, weighted=self.edge_weight, attr=attr)
         if kind == "attention":
             dtype = torch.get_default_dtype() if adjacency.weight is None else adjacency.weight.dtype
             ones = torch.ones(batch.num_nodes, dtype=dtype, device=adjacency.indices.device)
-            return adjacency.with_weight(adjacency.weight, ones)
-        made = normalised(adjacency, kind, degree)
-        return made if batch.edge_scale is None else scaled(made, batch.edge_scale)
+            made = adjacency.with_weight(adjacency.weight, ones)
+        else:
+            made = normalised(adjacency, kind, degree)
+            made = made if batch.edge_scale is None else scaled(made, batch.edge_scale)
+        return made if batch.edge_mask is None else scaled(made, batch.edge_mask)

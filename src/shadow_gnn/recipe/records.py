@@ -314,6 +314,21 @@ class SimilarRecipe(ScopeRecord):
         return self
 
 
+class FileRecipe(ScopeRecord):
+    """Nodes that were chosen beforehand, from a scope file."""
+
+    kind: Literal["file"] = "file"
+    """Nodes that a scope file holds for each target."""
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    """The scope file, such as one of `shadow learn-scope`."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Most nodes of a scope, the target included; as many for each end of a pair."""
+    missing: Literal["error", "node", "ppr"] = "error"
+    """What becomes of a target that is not in the file: a fault, the target alone, or the topk nodes of PPR."""
+    other_graph: bool = False
+    """Take a graph whose edges are not those that the file was made for, such as an inductive training graph."""
+
+
 def _extractor_tag(value: Any) -> str | None:
     """Return the extractor that a table or a record is of; a table without kind is of PPR."""
     kind = value.get("kind", "ppr") if isinstance(value, dict) else getattr(value, "kind", None)
@@ -332,12 +347,13 @@ ExtractorRecipe = Annotated[
     | Annotated[RwrRecipe, Tag("rwr")]
     | Annotated[SimrankRecipe, Tag("simrank")]
     | Annotated[FireRecipe, Tag("fire")]
-    | Annotated[SimilarRecipe, Tag("similar")],
+    | Annotated[SimilarRecipe, Tag("similar")]
+    | Annotated[FileRecipe, Tag("file")],
     Discriminator(_extractor_tag),
 ]
 
-PATH_KEYS = ("scope_graph", "index")
-"""Keys of extractors that name a folder."""
+PATH_KEYS = ("scope_graph", "index", "path")
+"""Keys of extractors that name a folder or a file."""
 
 EXTRACTORS: dict[str, type[Record]] = {
     "ppr": PprRecipe,
@@ -352,6 +368,7 @@ EXTRACTORS: dict[str, type[Record]] = {
     "simrank": SimrankRecipe,
     "fire": FireRecipe,
     "similar": SimilarRecipe,
+    "file": FileRecipe,
 }
 
 

@@ -25,7 +25,7 @@ from shadow_gnn.memory import available_memory, check_fits
 from shadow_gnn.metrics import METRICS, monitored
 from shadow_gnn.model_file import BranchEdges, ModelConfig, write_model
 from shadow_gnn.predict import evaluate
-from shadow_gnn.recipe import PATH_KEYS, ExtractorRecipe, Recipe
+from shadow_gnn.recipe import PATH_KEYS, CombinedRecipe, ExtractorRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.run.folder import METRICS as METRICS_FILE
 from shadow_gnn.run.folder import (
@@ -149,7 +149,7 @@ def check_memory(recipe: Recipe, graph: Graph) -> None:
 
 
 def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
-    """Return the recipe with the whole path of its graph's folder, so that it means the same from anywhere."""
+    """Return the recipe with the whole paths of its graph's folder and scope files, to mean the same from anywhere."""
     from shadow_gnn.datasets import BUILT_IN
 
     recipe = _with_other_paths(recipe)
@@ -159,13 +159,17 @@ def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
 
 
 def _with_other_paths(recipe: Recipe) -> Recipe:
-    """Return the recipe with the whole paths of the folders that its extractors name."""
+    """Return the recipe with the whole paths of the folders and files that its extractors name."""
 
     def whole(extractor: ExtractorRecipe | None) -> ExtractorRecipe | None:
         if extractor is None:
             return None
         named = {key: getattr(extractor, key, None) for key in PATH_KEYS}
-        return extractor.model_copy(update={key: os.path.abspath(name) for key, name in named.items() if name})
+        update: dict[str, object] = {key: os.path.abspath(name) for key, name in named.items() if name}
+        if isinstance(extractor, CombinedRecipe):
+            parts = (part.model_copy(update={"extractor": whole(part.extractor)}) for part in extractor.parts)
+            update["parts"] = tuple(parts)
+        return extractor.model_copy(update=update)
 
     branches = tuple(branch.model_copy(update={"extractor": whole(branch.extractor)}) for branch in recipe.branches)
     return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})

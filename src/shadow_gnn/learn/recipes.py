@@ -1,0 +1,72 @@
+"""Recipes of the two phases, derived from the one recipe of a shaDow model.
+
+Not for: running them (phases.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from shadow_gnn.recipe import ExtractorRecipe, FileRecipe, Recipe
+
+Method = Literal["full", "neighbour"]
+
+FULL_EPOCHS = 100
+"""Least epochs of a normal GNN on the whole graph at once, where an epoch is one step."""
+_EVALUATIONS = 20
+DEFAULT_TOPK = 200
+CANDIDATES_PER_NODE = 4
+"""Candidates for each node of a learned scope, if nothing else is asked for."""
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Raise unless scopes can be learned for a recipe."""
+    faults = (
+        (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
+        (recipe.is_normal, f'training.method must be "shadow", got "{recipe.training.method}"'),
+        (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; learn them one by one"),
+        (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
+    )
+    for wrong, text in faults:
+        if wrong:
+            raise ValueError(f"learn-scope: {text}")
+
+
+def normal_recipe(recipe: Recipe, method: Method, num_epochs: int | None = None) -> Recipe:
+    """Return the recipe of phase 1: the same layers as a normal GNN, without encoding, readout and scopes."""
+    table = recipe.model_dump(exclude={"extractor", "branches", "link"})
+    table["model"] |= {"encoding": "none", "readout": "center"}
+    table["inputs"] |= {"degree": False, "learned_dim": 0}
+    least = FULL_EPOCHS if method == "full" else 1
+    epochs = max(recipe.training.num_epochs, least) if num_epochs is None else num_epochs
+    every = max(recipe.training.evaluate_every, epochs // _EVALUATIONS) if method == "full" else 1
+    table["training"] |= {"method": method, "num_epochs": epochs, "evaluate_every": every, "checkpoint_every": every}
+    return Recipe.model_validate(table)
+
+
+def scope_size(extractor: ExtractorRecipe) -> int:
+    """Return how many nodes the scopes of a recipe have at most; the usual number if it does not say."""
+    for name in ("topk", "max_nodes"):
+        if (size := getattr(extractor, name, None)) is not None:
+            return int(size)
+    return DEFAULT_TOPK
+
+
+def candidate_recipe(extractor: ExtractorRecipe, num_nodes: int) -> ExtractorRecipe:
+    """Return the same extractor with scopes of up to num_nodes nodes."""
+    fields = type(extractor).model_fields
+    changes: dict[str, Any] = {}
+    if "max_nodes" in fields:
+        changes["max_nodes"] = None if "topk" in fields else num_nodes
+    if "topk" in fields:
+        changes["topk"] = num_nodes
+    if not changes:
+        raise ValueError(f"learn-scope: extractor must have topk or max_nodes to widen, got kind {extractor.kind!r}")
+    return extractor.model_copy(update=changes)
+
+
+def learned_recipe(recipe: Recipe, path: Path, topk: int) -> Recipe:
+    """Return the recipe of phase 2: the same shaDow model on the scopes of a file."""
+    extractor = FileRecipe(path=str(path.absolute()), topk=topk, other_graph=recipe.task.inductive)
+    return recipe.model_copy(update={"extractor": extractor})
