@@ -30,7 +30,15 @@ from shadow_gnn.files import (
     write_blocks,
     write_npy,
 )
-from shadow_gnn.graph import DenseFeatures, Features, Graph, NodeNames, SparseFeatures, topology_fingerprint
+from shadow_gnn.graph import (
+    DenseFeatures,
+    Features,
+    Graph,
+    NodeNames,
+    SparseFeatures,
+    feature_arrays,
+    topology_fingerprint,
+)
 
 if TYPE_CHECKING:
     from shadow_gnn.manifest import FileEntry, Manifest
@@ -135,10 +143,8 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
             if not _SPLIT_NAME.fullmatch(name):
                 raise ValueError(f"save_graph: {owner} name must be letters, digits, _ or -, got {name!r}")
     arrays: dict[str, Array | None] = {"indptr": graph.indptr, "indices": graph.indices}
-    if isinstance(graph.x, DenseFeatures):
-        arrays |= {"x": graph.x.matrix, "x_scale": graph.x.scale}
-    elif graph.x is not None:
-        arrays |= {"x_indptr": graph.x.indptr, "x_indices": graph.x.indices, "x_data": graph.x.data}
+    if graph.x is not None:
+        arrays |= feature_arrays(graph.x)
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
     for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):

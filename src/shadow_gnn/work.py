@@ -49,13 +49,18 @@ class Nameless:
     def __init__(self, folder: Path) -> None:
         """Take space in a folder, or in the nearest one above it that exists."""
         self._folder = folder
+        self._rows: dict[str, DiskRows] = {}
 
     def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
-        """Return a new array."""
-        return DiskRows(shape, dtype, self._folder, head_bytes=head_bytes)
+        """Return the array of that name, new if nobody asked for it before."""
+        found = self._rows.get(name)
+        if found is None or found.shape != shape:
+            found = self._rows[name] = DiskRows(shape, dtype, self._folder, head_bytes=head_bytes)
+        return found
 
     def drop(self, name: str) -> None:
-        """Do nothing: the space is free as soon as nobody holds the array."""
+        """Let go of an array; the space is free as soon as nobody else holds it."""
+        self._rows.pop(name, None)
 
     def recall(self, stage: str) -> dict[str, Any] | None:
         """Return None."""
@@ -74,7 +79,7 @@ class Work:
 
     @property
     def place(self) -> Path:
-        """Where the result can be put together."""
+        """Where the result can be put together; what a killed process left there is removed."""
         return self.folder / "result"
 
     def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
@@ -99,6 +104,7 @@ def finished(rows: DiskRows) -> Rows:
     """Return an array with room for a head as a .npy file that can be linked to; one without a name stays as it is."""
     if rows.path is None:
         return rows
+    rows.shorten(len(rows))
     rows.write_head(npy_head(rows.dtype, rows.shape))
     rows.flush()
     return NpyFile(rows.path, rows)
@@ -130,8 +136,10 @@ def open_work(target: Path, job: Mapping[str, Any]) -> Iterator[Work]:
         if not resumed:
             _empty(folder)
             write_file(folder / _JOB, json.dumps(wanted).encode())
+        work = Work(folder, resumed=resumed)
+        shutil.rmtree(work.place, ignore_errors=True)
         try:
-            yield Work(folder, resumed=resumed)
+            yield work
         except Exception:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -23,6 +23,9 @@ class ArrayEdges:
         for at in range(start, len(self.src), size):
             yield self.src[at : at + size], self.dst[at : at + size]
 
+    def release(self):
+        self.released = True
+
 
 class DrawnEdges:
     """Edges that are drawn block by block, so that only the routine's own memory counts."""
@@ -36,6 +39,9 @@ class DrawnEdges:
         for start in range(0, self.num_edges, size):
             count = min(size, self.num_edges - start)
             yield tuple(rng.integers(0, self.num_nodes, size=(2, count)))
+
+    def release(self):
+        pass
 
 
 @pytest.mark.parametrize("undirected", [True, False])

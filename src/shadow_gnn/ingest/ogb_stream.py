@@ -96,6 +96,9 @@ class _MemberEdges:
                     src, dst = first.take(count), second.take(count)
                 yield np.ascontiguousarray(src, dtype=np.int64), np.ascontiguousarray(dst, dtype=np.int64)
 
+    def release(self) -> None:
+        """Keep the archive: the features are in it."""
+
 
 class _MemberRows:
     """The rows of an array in an archive, each converted on its way; they can be read once, in their order."""

@@ -44,6 +44,10 @@ class EdgeBlocks(Protocol):
         """Give (src, dst) of at most `size` edges at a time, from edge `start` on."""
         ...
 
+    def release(self) -> None:
+        """Give back what only blocks() needs; it is not called again."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Lists:
@@ -81,11 +85,13 @@ def build_lists(
         raise ValueError(f"build_lists: num_nodes must be in 0..{MAX_NODES}, got {num_nodes}")
     job = _Job(edges, num_nodes, undirected, memory_bytes, scratch, progress)
     plan = job.plan()
+    done = scratch.recall("lists") or {"bucket": 0, "num_entries": 0, "num_distinct": 0}
+    keys = job.spill(plan) if done["bucket"] < len(plan.first_row) - 1 else None
+    edges.release()
     indptr = scratch.rows("indptr", (num_nodes + 1,), np.int64, head_bytes=NPY_HEAD_BYTES)
     indices = scratch.rows("indices", (plan.first_key[-1],), np.int32, head_bytes=NPY_HEAD_BYTES)
-    done = scratch.recall("lists") or {"bucket": 0, "num_entries": 0, "num_distinct": 0}
-    if done["bucket"] < len(plan.first_row) - 1:
-        done = job.sort(job.spill(plan), plan, indptr, indices, done)
+    if keys is not None:
+        done = job.sort(keys, plan, indptr, indices, done)
     scratch.drop("keys")
     num_edges, num_distinct = int(done["num_entries"]), int(done["num_distinct"])
     summary = Summary(
