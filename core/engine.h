@@ -1,5 +1,5 @@
 // Scopes of many targets at once: spread over threads, joined in the order of the targets.
-// Not for: anything that Python sees (module.cpp).
+// Not for: anything that Python sees (bind_*.cpp).
 #pragma once
 
 #include <algorithm>

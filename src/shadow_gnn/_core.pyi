@@ -1,4 +1,4 @@
-# Types of the compiled core (core/module.cpp).
+# Types of the compiled core (core/bind_*.cpp).
 from typing import Any
 
 import numpy as np
