@@ -5,7 +5,6 @@ Not for: the graph's content (drawn.py).
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from shadow_gnn.generate.plan import GraphPlan, disk_need
 from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, build_lists
 from shadow_gnn.store import Contents, check_space, check_target, save_contents
-from shadow_gnn.work import open_work
+from shadow_gnn.work import open_work, work_folder
 
 _VERSION = 1
 
@@ -37,9 +36,10 @@ def generate(
     if num_threads < 1:
         raise ValueError(f"generate: num_threads must be at least 1, got {num_threads}")
     check_target(folder, overwrite=overwrite)
+    # What an earlier process left is either used or removed.
+    check_space(folder, max(0, disk_need(plan).largest - _taken(work_folder(folder))))
     job = {"kind": "generate", "version": _VERSION, "memory_bytes": memory_bytes, **asdict(plan)}
     with open_work(folder, job) as work:
-        check_space(folder, max(0, disk_need(plan).largest - _taken(work.folder)))
         lists = build_lists(
             DrawnEdges(plan, num_threads), plan.num_nodes, scratch=work, memory_bytes=memory_bytes, progress=progress
         )
@@ -54,5 +54,5 @@ def generate(
 
 
 def _taken(folder: Path) -> int:
-    """Return the bytes that an earlier process has left in a folder."""
-    return sum(entry.stat().st_blocks * 512 for entry in os.scandir(folder) if entry.is_file())
+    """Return the bytes on the disk of all files in a folder."""
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())

@@ -125,6 +125,8 @@ def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -
             f"got column {column!r}"
         )
     num_nodes = options.edge_list.num_nodes
+    if roles.ids == "text" and num_nodes is not None:
+        raise SourceError(f"{source}: num_nodes is for integer ids only, these are text")
     if roles.ids == "int" and num_nodes is None:
         num_nodes = known_rows(options.nodes)
     staging = Staging(
