@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.ingest.streaming import ids_of, stream_to, tree, write_edges
 from tests.raw_layouts import write_ogb_binary, write_ogb_text, write_saint
 
 from shadow_gnn.errors import SourceError
@@ -18,52 +19,16 @@ from shadow_gnn.ingest import out_of_core
 from shadow_gnn.ingest.attach import NodeFiles
 from shadow_gnn.ingest.detect import ImportOptions, read_source
 from shadow_gnn.ingest.edge_list import EdgeListOptions
-from shadow_gnn.ingest.stream import StreamOptions, import_job, stream_source
+from shadow_gnn.ingest.stream import StreamOptions, stream_source
 from shadow_gnn.store import Contents, save_contents, save_graph
 from shadow_gnn.verify import verify_graph
-from shadow_gnn.work import Nameless, open_work, work_folder
+from shadow_gnn.work import Nameless, work_folder
 
 KINDS = ("dense", "gaps", "sparse", "text")
 
 
 class Killed(BaseException):
     """Stands for the end of the process."""
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def ids_of(kind: str, node: np.ndarray) -> np.ndarray:
-    """Return ids 0..N-1, with gaps, far beyond any budget, or of text with shared beginnings and other alphabets."""
-    if kind == "text":
-        names = [f"ñ{value * 7919 % 1000}" if value % 3 else f"a name that is longer {value}" for value in node.ravel()]
-        return np.array(names).reshape(node.shape)
-    return {"dense": node, "gaps": node * 3 + 1, "sparse": node * 10**12 + 7}[kind]
-
-
-def write_edges(path: Path, kind: str, num_nodes: int = 300, num_edges: int = 2500) -> Path:
-    rng = np.random.default_rng(len(kind))
-    node = rng.integers(num_nodes, size=(2, num_edges)) // rng.integers(1, 4, size=(2, num_edges))
-    node[0, :num_nodes] = rng.permutation(num_nodes)
-    src, dst = ids_of(kind, node)
-    if path.suffix == ".parquet":
-        pq.write_table(pa.table({"u": src, "v": dst, "other": np.arange(num_edges)}), path, row_group_size=400)
-    else:
-        lines = "".join(f"{a},{b}\n" for a, b in zip(src.tolist(), dst.tolist(), strict=True))
-        path.write_text("src,dst\n" + lines)
-    return path
-
-
-def stream_to(source, folder, options=None, *, memory_bytes=60_000, **changes):
-    """Stream into a folder as the command does."""
-    options = options or ImportOptions()
-    with open_work(folder, import_job(source, options, memory_bytes)) as work:
-        streaming = StreamOptions(work, memory_bytes, **changes)
-        with stream_source(source, options, streaming) as (arrays, num_columns, summary):
-            contents = Contents(arrays, options.directed, num_columns)
-            save_contents(contents, folder, place=work.place, progress=streaming.progress)
-    return summary
 
 
 def check_equal(tmp_path, source, options=None, memory_bytes=60_000):
@@ -180,7 +145,7 @@ KILLING = """
 import os, signal, sys
 from pathlib import Path
 from shadow_gnn.ingest import out_of_core
-from tests.ingest.test_stream import stream_to
+from tests.ingest.streaming import stream_to
 out_of_core.CHECKPOINT_SECONDS = 0.0
 left = int(sys.argv[3])
 def killing(stage, done, total):
@@ -202,7 +167,7 @@ def test_sigkill_leaves_no_folder_and_the_next_process_goes_on(tmp_path):
     source = write_edges(tmp_path / "edges.parquet", "text")
     stream_to(source, tmp_path / "whole")
     num_killed = 0
-    while (done := run_python(KILLING, source, tmp_path / "stream", 25)).returncode != 0:
+    while (done := run_python(KILLING, source, tmp_path / "stream", 12)).returncode != 0:
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert not (tmp_path / "stream").exists()
         assert work_folder(tmp_path / "stream").exists()
@@ -219,7 +184,7 @@ from pathlib import Path
 import numpy, pyarrow, pyarrow.parquet, pyarrow.compute
 from shadow_gnn.ingest.detect import read_source
 from shadow_gnn.store import save_graph
-from tests.ingest.test_stream import stream_to
+from tests.ingest.streaming import stream_to
 source, folder, way = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 pyarrow.set_cpu_count(1)
 pyarrow.set_io_thread_count(1)
