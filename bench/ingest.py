@@ -6,6 +6,7 @@ Not for: generating (generate.py). Each way runs in a process of its own, whose 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -20,6 +21,8 @@ import numpy as np
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 MEMORY_BYTES = 512 << 20
+MOST_BYTES = 5 << 30
+"""A way that takes more memory than this is ended."""
 PEERS = ("duckdb", "polars")
 
 
@@ -118,6 +121,7 @@ def work(way: str, source: Path, folder: Path, num_nodes: int) -> None:
     """Run one way in this process; print its CPU time, its peak memory and what it made."""
     from shadow_gnn.files import new_checksum
 
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     peak, stop = [0], threading.Event()
 
     def look() -> None:
@@ -144,7 +148,8 @@ def run(way: str, source: Path, num_nodes: int) -> dict[str, Any] | None:
     """Run one way in a process of its own; None if it fails."""
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         command = [sys.executable, __file__, way, str(source), folder, str(num_nodes)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        environment = dict(os.environ, POLARS_MAX_THREADS="1")
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         print(f"{way} failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
         return None
@@ -168,14 +173,14 @@ def main() -> None:
         ["way", "CPU s", "edges per CPU s", "peak anonymous MB", "lists"],
         notes=[
             f"{num_edges:,} edges in Parquet, both directions, sorted, without repetitions; a budget of "
-            f"{MEMORY_BYTES >> 20} MB; Polars has no budget to set. "
+            f"{MEMORY_BYTES / 1e6:.0f} MB; Polars has no budget to set; one thread each. "
             + ", ".join(f"{peer} is not installed" for peer in PEERS if not find_spec(peer)),
             load_line(busy),
         ],
     )
     for way, result in found.items():
         if result is None:
-            report.rows.append([way, "failed", "", "", ""])
+            report.rows.append([way, "failed", "", f"more than {MOST_BYTES / 1e6:,.0f}?", ""])
             continue
         same = found["ours"] is not None and result["checksum"] == found["ours"]["checksum"]
         rate, peak = num_edges / result["seconds"], result["peak"] / 1e6

@@ -9,7 +9,7 @@ import re
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
-_LEAST_MEMORY = 1 << 20
+_LEAST_MEMORY = 10**6
 
 
 def memory_bytes(text: str, owner: str) -> int:
@@ -29,7 +29,7 @@ def count(text: str, owner: str) -> int:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not (value >= 0 and value == int(value)) or value > 1 << 53:
+    if not 0 <= value <= 1 << 53 or value != int(value):
         raise ValueError(f"{owner} must be a whole number such as 1000000 or 1e6, got {text!r}")
     return int(value)
 
