@@ -11,25 +11,19 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from anonymous import AnonymousPeak
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 MEMORY_BYTES = 512 << 20
 MOST_BYTES = 5 << 30
 """A way that takes more memory than this is ended."""
 PEERS = ("duckdb", "polars")
-
-
-def anonymous_bytes() -> int:
-    """Return the resident memory of this process that belongs to no file; memory.py would load torch."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:"))
 
 
 def write_source(path: Path, num_edges: int) -> None:
@@ -122,26 +116,17 @@ def work(way: str, source: Path, folder: Path, num_nodes: int) -> None:
     from shadow_gnn.files import new_checksum
 
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
-    peak, stop = [0], threading.Event()
-
-    def look() -> None:
-        while not stop.wait(0.01):
-            peak[0] = max(peak[0], anonymous_bytes())
-
-    watch = threading.Thread(target=look, daemon=True)
-    watch.start()
     before = resource.getrusage(resource.RUSAGE_SELF)
-    WAYS[way](source, folder, num_nodes)
+    with AnonymousPeak() as peak:
+        WAYS[way](source, folder, num_nodes)
     after = resource.getrusage(resource.RUSAGE_SELF)
-    stop.set()
-    watch.join()
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     checksum = new_checksum()
     for name in ("indptr.bin", "indices.bin"):
         with (folder / name).open("rb") as file:
             while block := file.read(1 << 22):
                 checksum.update(block)
-    print(json.dumps({"seconds": seconds, "peak": peak[0], "checksum": checksum.hexdigest()}))
+    print(json.dumps({"seconds": seconds, "peak": peak.num_bytes, "checksum": checksum.hexdigest()}))
 
 
 def run(way: str, source: Path, num_nodes: int) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from shadow_gnn.ingest import out_of_core
 from shadow_gnn.ingest.attach import NodeFiles
 from shadow_gnn.ingest.detect import ImportOptions, read_source
 from shadow_gnn.ingest.edge_list import EdgeListOptions
-from shadow_gnn.ingest.stream import StreamOptions, stream_source
+from shadow_gnn.ingest.stream import StreamOptions, disk_estimate, stream_source
 from shadow_gnn.store import Contents, save_contents, save_graph
 from shadow_gnn.verify import verify_graph
 from shadow_gnn.work import Nameless, work_folder
@@ -267,3 +267,12 @@ def test_what_cannot_be_streamed_is_refused(tmp_path):
         stream_to(csv, tmp_path / "g", replace(options, nodes=right))
     with pytest.raises(SourceError, match="nowhere: does not exist"):
         stream_to(tmp_path / "nowhere", tmp_path / "g")
+
+
+def test_disk_that_an_import_takes_where_the_source_says_how_many_edges_it_has(tmp_path):
+    parquet = write_edges(tmp_path / "edges.parquet", "dense")
+    assert disk_estimate(parquet, ImportOptions()) == 2500 * 32
+    assert disk_estimate(parquet, ImportOptions(directed=True)) == 2500 * 24
+    assert disk_estimate(write_edges(tmp_path / "edges.csv", "dense"), ImportOptions()) is None
+    assert disk_estimate(write_ogb_binary(tmp_path / "papers"), ImportOptions()) == 8 * 24
+    assert disk_estimate(write_saint(tmp_path / "saint"), ImportOptions()) is None

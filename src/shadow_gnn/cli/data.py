@@ -213,12 +213,17 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
     import pyarrow as pa
 
     from shadow_gnn.cli.progress import progress_bar
-    from shadow_gnn.ingest.stream import StreamOptions, import_job, stream_source
-    from shadow_gnn.store import Contents, check_target, save_contents
-    from shadow_gnn.work import open_work
+    from shadow_gnn.ingest.stream import StreamOptions, disk_estimate, import_job, stream_source
+    from shadow_gnn.memory import readable
+    from shadow_gnn.store import Contents, check_space, check_target, save_contents
+    from shadow_gnn.work import open_work, work_folder
 
     pa.enable_signal_handlers(False)
     check_target(folder, overwrite=overwrite)
+    needed = disk_estimate(source, options)
+    if needed is not None and not work_folder(folder).exists():
+        typer.echo(f"building the lists takes about {readable(needed)} on the disk", err=True)
+        check_space(folder, needed)
     with progress_bar() as progress, open_work(folder, import_job(source, options, budget)) as work:
         if work.resumed:
             typer.echo(f"going on with what an earlier command left in {work.folder}", err=True)

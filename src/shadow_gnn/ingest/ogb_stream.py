@@ -62,6 +62,15 @@ def stream_ogb(
         yield arrays | {f"split/{name}": ids for name, ids in splits.items()}, lists.summary
 
 
+def count_edges(root: Path) -> int:
+    """Return how many edges the binary form has, without reading them; 0 if it is not there."""
+    path = root / "raw" / "data.npz"
+    if not path.exists():
+        return 0
+    with Archive(path) as archive:
+        return _MemberEdges(archive).num_edges
+
+
 def _count(archive: Archive, key: str) -> int:
     values = archive.read(key)
     if values.size != 1 or values.dtype.kind not in "iu" or int(values.reshape(-1)[0]) < 0:

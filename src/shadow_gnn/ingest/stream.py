@@ -23,13 +23,13 @@ from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.detect import ImportOptions, detect
 from shadow_gnn.ingest.edge_list import EdgeListOptions, notes_of, roles_of
 from shadow_gnn.ingest.nodes import FeatureDtype, dense_features
-from shadow_gnn.ingest.ogb_stream import stream_ogb
+from shadow_gnn.ingest.ogb_stream import count_edges, stream_ogb
 from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, Lists, build_lists
 from shadow_gnn.ingest.saint import map_source
 from shadow_gnn.ingest.staged_integers import stage_integers
 from shadow_gnn.ingest.staged_texts import stage_texts
 from shadow_gnn.ingest.staging import Names, Staging
-from shadow_gnn.ingest.table import open_table
+from shadow_gnn.ingest.table import count_rows, open_table
 from shadow_gnn.space import DiskRows
 from shadow_gnn.work import Scratch
 
@@ -67,6 +67,21 @@ def import_job(source: Path, options: ImportOptions, memory_bytes: int) -> dict[
         "edge_list": chosen["edge_list"],
         "nodes": {name: str(value) for name, value in chosen["nodes"].items()},
     }
+
+
+def disk_estimate(source: Path, options: ImportOptions) -> int | None:
+    """Return about how many bytes of disk an import takes at most while lists are built; None if nobody knows yet.
+
+    Features and texts of ids come on top of it. Only Parquet and OGB say how many edges they have before they are read.
+    """
+    entries = 1 if options.directed else 2
+    kind = detect(source)
+    if kind == "OGB":
+        num_edges = count_edges(source.parent if source.name == "raw" else source)
+        return num_edges * 12 * entries
+    num_rows = None if kind != "edge list" else count_rows(source)
+    # Two ids of 8 bytes and the keys of 8; the lists come when the ids are gone.
+    return None if num_rows is None else num_rows * max(16 + 8 * entries, 12 * entries)
 
 
 @contextmanager

@@ -81,6 +81,16 @@ def column_batches(table: Table, kinds: Mapping[str, Kind], progress: Progress =
         }
 
 
+def count_rows(path: Path) -> int | None:
+    """Return how many rows a Parquet file has; None for text, which does not say."""
+    import pyarrow.parquet as pq
+
+    if open_table(path).layout is not None:
+        return None
+    with pq.ParquetFile(path) as file:
+        return int(file.metadata.num_rows)
+
+
 def line_of_row(table: Table, row: int) -> str:
     """Say where a row is: the line of a text file, the row of a Parquet file."""
     if table.layout is None:
