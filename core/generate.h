@@ -107,7 +107,8 @@ class AliasTable {
 
  private:
   void set(uint32_t item, double share, uint32_t other) {
-    limit_[item] = static_cast<uint64_t>(share * 0x1.0p32);
+    // Rounding may have left a share a little below 0.
+    limit_[item] = static_cast<uint64_t>(std::max(share, 0.0) * 0x1.0p32);
     other_[item] = other;
   }
 

@@ -53,9 +53,9 @@ class StreamOptions:
 
 def import_job(source: Path, options: ImportOptions, memory_bytes: int) -> dict[str, Any]:
     """Return what the parts of an import depend on; a source is the same if its path, size and time are."""
-    path = source / "raw" / "data.npz" if source.is_dir() else source
-    if not path.exists():
-        raise SourceError(f"{path}: does not exist")
+    path = next((path for path in (source / "raw" / "data.npz", source / "data.npz", source) if path.exists()), None)
+    if path is None:
+        raise SourceError(f"{source}: does not exist")
     status = path.stat()
     chosen = asdict(options)
     return {
