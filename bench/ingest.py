@@ -153,6 +153,7 @@ def main() -> None:
         write_source(source, num_edges)
         for way in ("ours", *(peer for peer in PEERS if find_spec(peer))):
             found[way] = run(way, source, num_edges // 10)
+            print(way, found[way], flush=True)
     report = Report(
         "Importing edges in bounded memory",
         ["way", "CPU s", "edges per CPU s", "peak anonymous MB", "lists"],
