@@ -126,5 +126,6 @@ void bind_batches(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_edges(nb::module_& m);
 void bind_saint(nb::module_& m);
+void bind_generate(nb::module_& m);
 
 }  // namespace shadow

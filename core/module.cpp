@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   bind_rows(m);
   bind_edges(m);
   bind_saint(m);
+  bind_generate(m);
 }

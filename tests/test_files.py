@@ -1,6 +1,7 @@
 """Files: atomic writing and distrustful reading."""
 
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -13,7 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shadow_gnn.errors import WriteError
-from shadow_gnn.files import NpyError, map_npy, new_folder, read_bytes, read_object, write_file, write_npy
+from shadow_gnn.files import (
+    NpyError,
+    NpyFile,
+    map_npy,
+    new_folder,
+    npy_head,
+    read_bytes,
+    read_npy_header,
+    read_object,
+    write_file,
+    write_npy,
+)
 
 
 @pytest.mark.parametrize(
@@ -254,3 +266,38 @@ def test_what_is_not_a_json_object_is_named(tmp_path, text, fault):
         read_object(path, 1 << 20, LookupError)
     with pytest.raises(LookupError, match=r"none.json: cannot be read: No such file"):
         read_object(tmp_path / "none.json", 1 << 20, LookupError)
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_finished_file_is_linked_or_else_copied(tmp_path, monkeypatch, links):
+    values = np.arange(1000, dtype=np.int32)
+    expected = write_npy(tmp_path / "done.npy", values)
+
+    def refused(*_):
+        raise OSError(1, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr("os.link", refused)
+    assert write_npy(tmp_path / "second.npy", NpyFile(tmp_path / "done.npy", values)) == expected
+    assert (tmp_path / "second.npy").read_bytes() == (tmp_path / "done.npy").read_bytes()
+    assert (tmp_path / "done.npy").stat().st_nlink == (2 if links else 1)
+
+
+@pytest.mark.parametrize("length", [0, 1, 10**9, 10**17])
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "float32"])
+def test_the_head_of_an_array_of_one_dimension_has_128_bytes(dtype, length):
+    head = npy_head(np.dtype(dtype), (length,))
+    assert len(head) == 128
+    found = read_npy_header(io.BytesIO(head))
+    assert (found.dtype, found.shape, found.data_offset) == (np.dtype(dtype), (length,), 128)
+
+
+def test_a_given_place_is_emptied_and_used(tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "left").write_text("by a killed process")
+    with new_folder(tmp_path / "g", place=place) as folder:
+        assert folder == place
+        write_file(folder / "new", b"x")
+    assert sorted(path.name for path in (tmp_path / "g").iterdir()) == ["new"]
+    assert not place.exists()

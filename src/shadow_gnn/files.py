@@ -186,13 +186,62 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
     return mapped.view(np.ndarray)
 
 
+def npy_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """Return the bytes before the first value of a little-endian .npy file: 128 for any array of one dimension."""
+    head = f"{{'descr': '{dtype.newbyteorder('<').str}', 'fortran_order': False, 'shape': {shape!r}, }}"
+    length = -(-(10 + len(head) + 1) // 64) * 64 - 10
+    return _MAGIC + b"\x01\x00" + length.to_bytes(2, "little") + head.ljust(length - 1).encode() + b"\n"
+
+
+@dataclass(frozen=True, eq=False)
+class NpyFile:
+    """A .npy file that is done and on the disk; what takes it in links to it instead of copying it."""
+
+    path: Path
+    """The file."""
+    rows: Rows
+    """What is in it."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.rows.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows first."""
+        return self.rows.shape
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        return self.rows[rows]
+
+
+def _linked(source: Path, path: Path, progress: Progress) -> Written | None:
+    """Give a file on the same disk a second name, and return its size and checksum; None where that cannot be done."""
+    checksum, done = new_checksum(), 0
+    try:
+        os.link(source, path)
+    except OSError:
+        return None
+    with open_regular(path) as handle:
+        total = os.fstat(handle.fileno()).st_size
+        while block := handle.read(BLOCK_BYTES):
+            checksum.update(block)
+            done += len(block)
+            progress(f"checking {path.name}", done, total)
+    return Written(done, checksum.hexdigest())
+
+
 def write_npy(path: Path, array: NDArray[Any] | Rows, progress: Progress = silent) -> Written:
     """Write an array as .npy in blocks, flush it to the disk and return its size and checksum."""
+    if isinstance(array, NpyFile) and (linked := _linked(array.path, path, progress)) is not None:
+        return linked
     dtype = array.dtype.newbyteorder("<")
     num_bytes = math.prod(array.shape) * dtype.itemsize
-    head = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {array.shape!r}, }}"
-    length = -(-(10 + len(head) + 1) // 64) * 64 - 10
-    head_bytes = _MAGIC + b"\x01\x00" + length.to_bytes(2, "little") + head.ljust(length - 1).encode() + b"\n"
+    head_bytes = npy_head(dtype, array.shape)
     total = len(array) if array.shape else 1
     rows = max(1, BLOCK_BYTES // max(1, num_bytes // max(1, total)))
 
@@ -245,16 +294,19 @@ def replace_file(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Wr
 
 
 @contextmanager
-def new_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(path: Path, *, overwrite: bool = False, place: Path | None = None) -> Iterator[Path]:
     """Give a temporary sibling of `path` to fill; it takes that name at the end, or vanishes on any exception.
 
     Files put into it must be on the disk already (write_npy, write_blocks); its folders are flushed here.
+    place: of the temporary folder, on the same disk; what an ended process left there is removed.
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not overwrite:
         raise WriteError(f"{path}: must not exist yet; choose another folder or ask to overwrite it")
-    temporary = path.with_name(_temporary_name(path))
+    temporary = place or path.with_name(_temporary_name(path))
     _guard(path, 0, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    if place is not None:
+        shutil.rmtree(place, ignore_errors=True)
     try:
         _guard(path, 0, temporary.mkdir)
         yield temporary

@@ -122,6 +122,13 @@ def _hash_of(name: str, arrays: tuple[Array, ...]) -> str:
     return digest.hexdigest()
 
 
+def feature_arrays(x: Features) -> dict[str, Array]:
+    """Return the arrays of features by the names of their files in a graph folder, without .npy."""
+    if isinstance(x, SparseFeatures):
+        return {"x_indptr": x.indptr, "x_indices": x.indices, "x_data": x.data}
+    return {"x": x.matrix} if x.scale is None else {"x": x.matrix, "x_scale": x.scale}
+
+
 @dataclass(frozen=True, eq=False)
 class NodeNames:
     """The source's own id of each node (or class) as text, in one block of bytes that can be memory-mapped."""

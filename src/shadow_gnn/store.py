@@ -18,8 +18,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.errors import FolderError, WriteError
-from shadow_gnn.files import NpyError, Progress, Rows, Written, map_npy, new_folder, silent, write_blocks, write_npy
-from shadow_gnn.graph import DenseFeatures, Features, Graph, NodeNames, SparseFeatures, topology_fingerprint
+from shadow_gnn.files import (
+    NpyError,
+    NpyFile,
+    Progress,
+    Rows,
+    Written,
+    map_npy,
+    new_folder,
+    silent,
+    write_blocks,
+    write_npy,
+)
+from shadow_gnn.graph import (
+    DenseFeatures,
+    Features,
+    Graph,
+    NodeNames,
+    SparseFeatures,
+    feature_arrays,
+    topology_fingerprint,
+)
 
 if TYPE_CHECKING:
     from shadow_gnn.manifest import FileEntry, Manifest
@@ -95,13 +114,18 @@ def save_contents(
     *,
     overwrite: bool = False,
     check: Callable[[Graph], None] | None = None,
+    place: Path | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Write a graph folder in one step; if `check` raises for the written graph, there is no folder."""
+    """Write a graph folder in one step; if `check` raises for the written graph, there is no folder.
+
+    place: where the folder is put together; None takes a new name beside it.
+    """
     arrays = contents.arrays
     check_target(folder, overwrite=overwrite)
-    _check_space(folder, sum(math.prod(array.shape) * array.dtype.itemsize for array in arrays.values()))
-    with new_folder(folder, overwrite=overwrite) as temporary:
+    copied = [array for array in arrays.values() if not isinstance(array, NpyFile)]
+    check_space(folder, sum(math.prod(array.shape) * array.dtype.itemsize for array in copied))
+    with new_folder(folder, overwrite=overwrite, place=place) as temporary:
         for inner in ("split", "pairs"):
             if any(name.startswith(f"{inner}/") for name in arrays):
                 (temporary / inner).mkdir()
@@ -119,10 +143,8 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
             if not _SPLIT_NAME.fullmatch(name):
                 raise ValueError(f"save_graph: {owner} name must be letters, digits, _ or -, got {name!r}")
     arrays: dict[str, Array | None] = {"indptr": graph.indptr, "indices": graph.indices}
-    if isinstance(graph.x, DenseFeatures):
-        arrays |= {"x": graph.x.matrix, "x_scale": graph.x.scale}
-    elif graph.x is not None:
-        arrays |= {"x_indptr": graph.x.indptr, "x_indices": graph.x.indices, "x_data": graph.x.data}
+    if graph.x is not None:
+        arrays |= feature_arrays(graph.x)
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
     for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):
@@ -236,7 +258,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         raise WriteError(f"{folder}: holds {foreign[0]!r}, which is not part of a graph, so it is not overwritten")
 
 
-def _check_space(folder: Path, num_bytes: int) -> None:
+def check_space(folder: Path, num_bytes: int) -> None:
     """Say early that the disk is too small, before gigabytes are written in vain."""
     parent = Path(os.path.realpath(folder)).parent
     while not parent.exists():

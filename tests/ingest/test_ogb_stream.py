@@ -11,12 +11,13 @@ from shadow_gnn.ingest.detect import read_source
 from shadow_gnn.ingest.ogb_stream import stream_ogb
 from shadow_gnn.store import Contents, save_contents, save_graph
 from shadow_gnn.verify import verify_graph
+from shadow_gnn.work import Nameless
 
 RNG = np.random.default_rng(0)
 
 
 def stream_to(root, folder, **options):
-    with stream_ogb(root, folder=folder.parent, **options) as (arrays, summary):
+    with stream_ogb(root, scratch=Nameless(folder.parent), **options) as (arrays, summary):
         columns = arrays["x"].shape[1] if "x" in arrays else None
         save_contents(Contents(arrays, not options.get("undirected", True), columns), folder)
     return summary

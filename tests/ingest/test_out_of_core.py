@@ -9,6 +9,7 @@ import pytest
 from shadow_gnn.errors import SourceError
 from shadow_gnn.ingest.build import build_graph
 from shadow_gnn.ingest.out_of_core import build_lists
+from shadow_gnn.work import Nameless
 
 
 class ArrayEdges:
@@ -18,9 +19,12 @@ class ArrayEdges:
         self.src, self.dst = np.asarray(src), np.asarray(dst)
         self.num_edges = len(self.src) if num_edges is None else num_edges
 
-    def blocks(self, size):
-        for start in range(0, len(self.src), size):
-            yield self.src[start : start + size], self.dst[start : start + size]
+    def blocks(self, size, start=0):
+        for at in range(start, len(self.src), size):
+            yield self.src[at : at + size], self.dst[at : at + size]
+
+    def release(self):
+        self.released = True
 
 
 class DrawnEdges:
@@ -29,11 +33,15 @@ class DrawnEdges:
     def __init__(self, num_edges, num_nodes):
         self.num_edges, self.num_nodes = num_edges, num_nodes
 
-    def blocks(self, size):
+    def blocks(self, size, start=0):
+        assert start == 0
         rng = np.random.default_rng(0)
         for start in range(0, self.num_edges, size):
             count = min(size, self.num_edges - start)
             yield tuple(rng.integers(0, self.num_nodes, size=(2, count)))
+
+    def release(self):
+        pass
 
 
 @pytest.mark.parametrize("undirected", [True, False])
@@ -46,7 +54,7 @@ def test_equals_the_graph_that_is_built_in_memory(tmp_path, undirected, memory_b
     if num_nodes == 100_000 and memory_bytes < 1 << 24:
         memory_bytes *= 10  # A bin of rows must fit.
     found = build_lists(
-        ArrayEdges(src, dst), num_nodes, folder=tmp_path, undirected=undirected, memory_bytes=memory_bytes
+        ArrayEdges(src, dst), num_nodes, scratch=Nameless(tmp_path), undirected=undirected, memory_bytes=memory_bytes
     )
     graph, summary = build_graph(src, dst, num_nodes, undirected=undirected)
     np.testing.assert_array_equal(found.indptr[:], graph.indptr)
@@ -59,7 +67,7 @@ def test_equals_the_graph_that_is_built_in_memory(tmp_path, undirected, memory_b
 @pytest.mark.parametrize("num_nodes", [0, 3])
 def test_a_graph_without_edges(tmp_path, num_nodes):
     empty = np.zeros(0, dtype=np.int64)
-    found = build_lists(ArrayEdges(empty, empty), num_nodes, folder=tmp_path)
+    found = build_lists(ArrayEdges(empty, empty), num_nodes, scratch=Nameless(tmp_path))
     assert found.indptr[:].tolist() == [0] * (num_nodes + 1)
     assert len(found.indices) == 0
 
@@ -67,7 +75,9 @@ def test_a_graph_without_edges(tmp_path, num_nodes):
 def peak_bytes(folder: Path, num_edges: int, memory_bytes: int) -> int:
     tracemalloc.start()
     try:
-        build_lists(DrawnEdges(num_edges, num_edges // 5), num_edges // 5, folder=folder, memory_bytes=memory_bytes)
+        build_lists(
+            DrawnEdges(num_edges, num_edges // 5), num_edges // 5, scratch=Nameless(folder), memory_bytes=memory_bytes
+        )
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -91,17 +101,17 @@ def test_memory_stays_within_the_budget_as_the_graph_grows(tmp_path):
 )
 def test_wrong_edges_are_named(tmp_path, edges, fault):
     with pytest.raises(SourceError, match=fault):
-        build_lists(edges, 4, folder=tmp_path, memory_bytes=10_000)
+        build_lists(edges, 4, scratch=Nameless(tmp_path), memory_bytes=10_000)
 
 
 def test_too_little_memory_for_one_list_is_refused(tmp_path):
     edges = ArrayEdges(np.zeros(1000, np.int64), np.arange(1000))
     with pytest.raises(ValueError, match=r"memory_bytes must be at least 64000 for the 999 entries of rows from 0 on"):
-        build_lists(edges, 1000, folder=tmp_path, memory_bytes=2_000)
+        build_lists(edges, 1000, scratch=Nameless(tmp_path), memory_bytes=2_000)
 
 
 def test_arguments_are_checked(tmp_path):
     with pytest.raises(ValueError, match="num_nodes must be in 0"):
-        build_lists(ArrayEdges([0], [1]), 1 << 31, folder=tmp_path)
+        build_lists(ArrayEdges([0], [1]), 1 << 31, scratch=Nameless(tmp_path))
     with pytest.raises(ValueError, match="src must be int64, got float64"):
-        build_lists(ArrayEdges([0.5], [1.0]), 2, folder=tmp_path)
+        build_lists(ArrayEdges([0.5], [1.0]), 2, scratch=Nameless(tmp_path))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shadow_gnn.cli import data_diffuse, data_get
+from shadow_gnn.cli import data_diffuse, data_generate, data_get
+from shadow_gnn.cli.sizes import memory_bytes, shares
 
 if TYPE_CHECKING:
     from shadow_gnn.analysis.describe import Description
@@ -24,6 +25,7 @@ app = typer.Typer(
 app.command("get")(data_get.get_command)
 app.command("list")(data_get.list_command)
 app.command("diffuse")(data_diffuse.diffuse_command)
+app.command("generate")(data_generate.generate_command)
 
 
 class Merge(StrEnum):
@@ -103,11 +105,19 @@ def import_command(
     test: Annotated[Path | None, typer.Option(help="Test nodes, likewise.")] = None,
     split: Annotated[str | None, typer.Option(help="Random split in percent, such as 60/20/20.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of that split.")] = 0,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Build on the disk with about this much memory, such as 2GB; for plain edges and OGB's binary form.",
+            show_default="build in memory",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Import a graph from files into a graph folder.
 
-    Duplicates and self-loops are removed and counted. The folder appears whole or not at all.
+    Duplicates and self-loops are removed and counted. The folder appears whole or not at all. With --memory the graph
+    may be larger than memory, and a command that was killed goes on when it is given again.
 
     \b
     Examples:
@@ -115,6 +125,7 @@ def import_command(
       shadow data import edges.csv my-graph --features x.npy --labels y.csv
       shadow data import follows.parquet my-graph --src from --dst to --directed
       shadow data import dataset/ogbn_arxiv my-graph
+      shadow data import billion.parquet my-graph --memory 2GB
     """
     from shadow_gnn.ingest.attach import NodeFiles
     from shadow_gnn.ingest.detect import ImportOptions
@@ -137,11 +148,15 @@ def import_command(
             valid=valid,
             test=test,
             id_column=id_column,
-            split_shares=_shares(split),
+            split_shares=None if split is None else shares(split, "import: --split"),
             seed=seed,
         ),
     )
-    _print_summary(_import(source, folder, options, overwrite), folder, as_json)
+    if memory is None:
+        summary = _import(source, folder, options, overwrite)
+    else:
+        summary = _import_streamed(source, folder, options, overwrite, memory_bytes(memory, "import: --memory"))
+    _print_summary(summary, folder, as_json)
 
 
 @app.command("info")
@@ -195,18 +210,33 @@ def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool)
     return summary
 
 
+def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwrite: bool, budget: int) -> Summary:
+    import pyarrow as pa
+
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.ingest.stream import StreamOptions, disk_estimate, import_job, stream_source
+    from shadow_gnn.memory import readable
+    from shadow_gnn.store import Contents, check_space, check_target, save_contents
+    from shadow_gnn.work import open_work, work_folder
+
+    pa.enable_signal_handlers(False)
+    check_target(folder, overwrite=overwrite)
+    needed = disk_estimate(source, options)
+    if needed is not None and not work_folder(folder).exists():
+        typer.echo(f"building the lists takes about {readable(needed)} on the disk", err=True)
+        check_space(folder, needed)
+    with progress_bar() as progress, open_work(folder, import_job(source, options, budget)) as work:
+        if work.resumed:
+            typer.echo(f"going on with what an earlier command left in {work.folder}", err=True)
+        streaming = StreamOptions(work, budget, progress)
+        with stream_source(source, options, streaming) as (arrays, num_columns, summary):
+            contents = Contents(arrays, options.directed, num_columns)
+            save_contents(contents, folder, overwrite=overwrite, place=work.place, progress=progress)
+    return summary
+
+
 def _names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",")) if text else ()
-
-
-def _shares(text: str | None) -> tuple[float, float, float] | None:
-    if text is None:
-        return None
-    try:
-        train, valid, test = (float(part) for part in text.split("/"))
-    except ValueError:
-        raise ValueError(f"import: --split must be three percentages such as 60/20/20, got {text!r}") from None
-    return train, valid, test
 
 
 def _print_json(record: Any) -> None:

@@ -15,6 +15,7 @@ from shadow_gnn.ingest.collab import read_collab
 from shadow_gnn.ingest.ogb import read_ogb
 from shadow_gnn.ingest.ogb_stream import stream_ogb
 from shadow_gnn.store import Contents
+from shadow_gnn.work import Nameless
 
 _PLACE = "https://snap.stanford.edu/ogb/data"
 _TEXT = ("edge", "num-node-list", "node-feat")
@@ -52,6 +53,6 @@ def _read_collab(reading: Reading) -> tuple[Graph, Summary]:
 @contextmanager
 def _stream(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
     with stream_ogb(
-        reading.raw, folder=reading.scratch, feature_dtype=reading.feature_dtype, progress=reading.progress
+        reading.raw, scratch=Nameless(reading.scratch), feature_dtype=reading.feature_dtype, progress=reading.progress
     ) as (arrays, summary):
         yield Contents(arrays, False, arrays["x"].shape[1] if "x" in arrays else None), summary

@@ -52,12 +52,19 @@ _DEFAULTS = EdgeListOptions()
 
 
 @dataclass(frozen=True)
-class _Roles:
+class Roles:
+    """What each column of an edge list is."""
+
     src: str
+    """Sending node."""
     dst: str
+    """Receiving node."""
     weight: str | None
+    """Edge weight, or None."""
     features: tuple[str, ...]
+    """Edge features."""
     ids: Kind
+    """int or text."""
 
 
 def read_edge_list(
@@ -72,7 +79,7 @@ def read_edge_list(
 ) -> tuple[Graph, Summary]:
     """Read an edge list; `more_ids` are Arrow columns of ids of nodes that may have no edge."""
     table = open_table(path, delimiter=options.delimiter, header=options.header)
-    roles = _roles(table, options)
+    roles = roles_of(table, options)
     kinds: dict[str, Kind] = {roles.src: roles.ids, roles.dst: roles.ids}
     for name in (*roles.features, *((roles.weight,) if roles.weight else ())):
         kinds[name] = "float"
@@ -93,15 +100,16 @@ def read_edge_list(
         merge=merge,
         keep_edge_id=keep_edge_id,
     )
-    return replace(graph, node_name=names), replace(summary, notes=_notes(table, kinds, names))
+    return replace(graph, node_name=names), replace(summary, notes=notes_of(table, kinds, named=names is not None))
 
 
 def id_kind(path: Path, options: EdgeListOptions) -> Kind:
     """Return how the ids of an edge list are read, so that node tables are read alike."""
-    return _roles(open_table(path, delimiter=options.delimiter, header=options.header), options).ids
+    return roles_of(open_table(path, delimiter=options.delimiter, header=options.header), options).ids
 
 
-def _roles(table: Table, options: EdgeListOptions) -> _Roles:
+def roles_of(table: Table, options: EdgeListOptions) -> Roles:
+    """Find the columns of an edge list by the options, or by their names."""
     if len(table.columns) < 2:
         raise SourceError(f"{table.path}: must have two columns of node ids, it has {len(table.columns)}")
     lower = {name.strip().lower(): name for name in table.columns}
@@ -118,11 +126,11 @@ def _roles(table: Table, options: EdgeListOptions) -> _Roles:
     weight = options.weight or lower.get("weight")
     if weight in (src, dst) or weight in options.edge_features:
         raise SourceError(f"{table.path}: the weight column must not have another role, got {weight!r}")
-    return _Roles(src, dst, weight, options.edge_features, ids)
+    return Roles(src, dst, weight, options.edge_features, ids)
 
 
 def _numbered(
-    table: Table, columns: Columns, roles: _Roles, num_nodes: int | None, more_ids: Sequence[Any]
+    table: Table, columns: Columns, roles: Roles, num_nodes: int | None, more_ids: Sequence[Any]
 ) -> tuple[Array, Array, NodeNames | None, int]:
     src, dst = columns.pop(roles.src), columns.pop(roles.dst)
     if roles.ids == "text":
@@ -133,22 +141,24 @@ def _numbered(
     pair = src.to_numpy(), dst.to_numpy()
     bound = MAX_NODES if num_nodes is None else num_nodes
     for name, ids in zip((roles.src, roles.dst), pair, strict=True):
-        _check_range(table, name, ids, None if num_nodes is None else bound)
+        check_range(table, name, ids, None if num_nodes is None else bound)
     if num_nodes is not None:
         return pair[0], pair[1], None, num_nodes
     numbered, table_of_ids, count = number_integers([*pair, *(column.to_numpy() for column in more_ids)])
     return numbered[0], numbered[1], table_of_ids, count
 
 
-def _check_range(table: Table, name: str, ids: Array, num_nodes: int | None) -> None:
+def check_range(table: Table, name: str, ids: Array, num_nodes: int | None, before: int = 0) -> None:
+    """Raise SourceError with the line of the first id out of range; `before` rows came before these."""
     wrong = ids < 0 if num_nodes is None else (ids < 0) | (ids >= num_nodes)
     if wrong.any():
         row = int(np.argmax(wrong))
         rule = "at least 0" if num_nodes is None else f"in 0..{num_nodes - 1}"
-        raise SourceError(f"{table.path}: {line_of_row(table, row)}: column {name} must be {rule}, got {ids[row]}")
+        where = line_of_row(table, before + row)
+        raise SourceError(f"{table.path}: {where}: column {name} must be {rule}, got {ids[row]}")
 
 
-def _check_numbers(table: Table, roles: _Roles, weight: Array | None, attr: Array | None) -> None:
+def _check_numbers(table: Table, roles: Roles, weight: Array | None, attr: Array | None) -> None:
     """Say the line of a weight or edge feature that build_graph would refuse by row."""
     if weight is not None:
         good = np.isfinite(weight) & (weight > 0)
@@ -163,9 +173,10 @@ def _check_numbers(table: Table, roles: _Roles, weight: Array | None, attr: Arra
         raise SourceError(f"{table.path}: {line_of_row(table, row)}: edge features must be finite")
 
 
-def _notes(table: Table, used: dict[str, Kind], names: NodeNames | None) -> tuple[str, ...]:
+def notes_of(table: Table, used: dict[str, Kind], *, named: bool) -> tuple[str, ...]:
+    """Say which columns were left out, and whether nodes were numbered."""
     unused = [name for name in table.columns if name not in used]
     notes = [f"columns not used: {', '.join(unused)}"] if unused else []
-    if names is not None:
+    if named:
         notes.append("ids were not 0..N-1: nodes are numbered anew and the table of ids is kept")
     return tuple(notes)

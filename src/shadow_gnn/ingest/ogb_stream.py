@@ -20,6 +20,7 @@ from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.nodes import FeatureDtype, dense_features, labels
 from shadow_gnn.ingest.ogb import read_splits
 from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, build_lists
+from shadow_gnn.work import Scratch
 
 Array = NDArray[Any]
 
@@ -28,7 +29,7 @@ Array = NDArray[Any]
 def stream_ogb(
     root: Path,
     *,
-    folder: Path,
+    scratch: Scratch,
     undirected: bool = True,
     feature_dtype: FeatureDtype = "auto",
     memory_bytes: int = MEMORY_BYTES,
@@ -36,7 +37,7 @@ def stream_ogb(
 ) -> Iterator[tuple[dict[str, Array | Rows], Summary]]:
     """Give the arrays of a data set by their names in a graph folder; they can be read while the block lasts.
 
-    root: the data set's folder, with raw/data.npz. folder: on the disk where large arrays are put together.
+    root: the data set's folder, with raw/data.npz. scratch: where the lists are put together.
     """
     path = root / "raw" / "data.npz"
     with ExitStack() as stack:
@@ -47,7 +48,7 @@ def stream_ogb(
             raise SourceError(f"{path}: edge_index must have as many edges as num_edges_list says")
         try:
             lists = build_lists(
-                edges, num_nodes, folder=folder, undirected=undirected, memory_bytes=memory_bytes, progress=progress
+                edges, num_nodes, scratch=scratch, undirected=undirected, memory_bytes=memory_bytes, progress=progress
             )
         except SourceError as error:
             raise SourceError(f"{path}: {error}") from error
@@ -59,6 +60,15 @@ def stream_ogb(
             arrays["y"] = _labels(source, num_nodes, stack)
         splits, _ = read_splits(root, num_nodes)
         yield arrays | {f"split/{name}": ids for name, ids in splits.items()}, lists.summary
+
+
+def count_edges(root: Path) -> int:
+    """Return how many edges the binary form has, without reading them; 0 if it is not there."""
+    path = root / "raw" / "data.npz"
+    if not path.exists():
+        return 0
+    with Archive(path) as archive:
+        return _MemberEdges(archive).num_edges
 
 
 def _count(archive: Archive, key: str) -> int:
@@ -80,19 +90,23 @@ class _MemberEdges:
         self.num_edges = header.shape[1]
         self._pairs_together = header.fortran_order
 
-    def blocks(self, size: int) -> Iterator[tuple[Array, Array]]:
-        """Give (src, dst) of at most `size` edges at a time."""
+    def blocks(self, size: int, start: int = 0) -> Iterator[tuple[Array, Array]]:
+        """Give (src, dst) of at most `size` edges at a time, from edge `start` on."""
         with self._archive.stream("edge_index") as first, self._archive.stream("edge_index") as second:
+            first.skip(2 * start if self._pairs_together else start)
             if not self._pairs_together:
-                second.skip(self.num_edges)
-            for start in range(0, self.num_edges, size):
-                count = min(size, self.num_edges - start)
+                second.skip(self.num_edges + start)
+            for at in range(start, self.num_edges, size):
+                count = min(size, self.num_edges - at)
                 if self._pairs_together:
                     both = first.take(2 * count).reshape(count, 2)
                     src, dst = both[:, 0], both[:, 1]
                 else:
                     src, dst = first.take(count), second.take(count)
                 yield np.ascontiguousarray(src, dtype=np.int64), np.ascontiguousarray(dst, dtype=np.int64)
+
+    def release(self) -> None:
+        """Keep the archive: the features are in it."""
 
 
 class _MemberRows:

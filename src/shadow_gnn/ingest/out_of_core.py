@@ -5,18 +5,19 @@ Not for: edges with weights or features, nor graphs that fit in memory (build.py
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.errors import SourceError
-from shadow_gnn.files import Progress, silent
+from shadow_gnn.files import Progress, Rows, silent
 from shadow_gnn.ingest.build import Summary
 from shadow_gnn.space import DiskRows
+from shadow_gnn.work import NPY_HEAD_BYTES, Scratch, finished
 
 Array = NDArray[Any]
 Keys = NDArray[np.uint64]
@@ -27,6 +28,8 @@ _MAX_BINS = 1 << 16
 # Most bytes of temporary arrays per edge of a block and per entry of a bucket, measured by the tests.
 _BYTES_PER_EDGE = 96
 _BYTES_PER_ENTRY = 64
+CHECKPOINT_SECONDS = 20.0
+"""A kill costs about as much work as this; what is done is flushed to the disk as often."""
 
 
 class EdgeBlocks(Protocol):
@@ -37,8 +40,12 @@ class EdgeBlocks(Protocol):
         """Edges in all."""
         ...
 
-    def blocks(self, size: int) -> Iterator[tuple[Array, Array]]:
-        """Give (src, dst) of at most `size` edges at a time, from the first edge on."""
+    def blocks(self, size: int, start: int = 0) -> Iterator[tuple[Array, Array]]:
+        """Give (src, dst) of at most `size` edges at a time, from edge `start` on."""
+        ...
+
+    def release(self) -> None:
+        """Give back what only blocks() needs; it is not called again."""
         ...
 
 
@@ -46,18 +53,24 @@ class EdgeBlocks(Protocol):
 class Lists:
     """Sorted neighbour lists on a disk, and what became of the edges."""
 
-    indptr: DiskRows
+    indptr: Rows
     """int64 [N + 1]."""
-    indices: DiskRows
+    indices: Rows
     """int32 [E]."""
     summary: Summary
+
+
+def disk_bytes(num_nodes: int, num_edges: int, *, undirected: bool = True) -> int:
+    """Return the most bytes of disk that build_lists takes at a time, the lists themselves among them."""
+    entries = 2 * num_edges if undirected else num_edges
+    return (8 + 4) * entries + 8 * (num_nodes + 1) + 2 * NPY_HEAD_BYTES
 
 
 def build_lists(
     edges: EdgeBlocks,
     num_nodes: int,
     *,
-    folder: Path,
+    scratch: Scratch,
     undirected: bool = True,
     memory_bytes: int = MEMORY_BYTES,
     progress: Progress = silent,
@@ -65,27 +78,33 @@ def build_lists(
     """Build what build_graph builds of plain edges, with at most about `memory_bytes` of memory.
 
     The edges are read twice: to count the entries of each range of rows, and to write a key of each entry into the
-    bucket of its range. Then each bucket is sorted by itself. folder: where the keys (8 bytes an entry) and the lists
-    are kept, in files without a name.
+    bucket of its range. Then each bucket is sorted by itself. scratch: where the keys (8 bytes an entry) and the lists
+    are kept; one that remembers lets a process go on where another ended, if edges and arguments are the same.
     """
     if not 0 <= num_nodes <= MAX_NODES:
         raise ValueError(f"build_lists: num_nodes must be in 0..{MAX_NODES}, got {num_nodes}")
-    block = max(1, memory_bytes // _BYTES_PER_EDGE)
-    shift = max(0, (max(num_nodes, 1) - 1).bit_length() - (_MAX_BINS - 1).bit_length())
-    counts, num_loops = _count(edges, num_nodes, block, shift, undirected, progress)
-    plan = _plan(counts, num_nodes, shift, memory_bytes)
-    keys = _spill(edges, num_nodes, block, plan, undirected, folder, progress)
-    indptr, indices, num_distinct = _sort(keys, num_nodes, plan, folder, progress)
+    job = _Job(edges, num_nodes, undirected, memory_bytes, scratch, progress)
+    plan = job.plan()
+    done = scratch.recall("lists") or {"bucket": 0, "num_entries": 0, "num_distinct": 0}
+    keys = job.spill(plan) if done["bucket"] < len(plan.first_row) - 1 else None
+    edges.release()
+    indptr = scratch.rows("indptr", (num_nodes + 1,), np.int64, head_bytes=NPY_HEAD_BYTES)
+    indices = scratch.rows("indices", (plan.first_key[-1],), np.int32, head_bytes=NPY_HEAD_BYTES)
+    if keys is not None:
+        done = job.sort(keys, plan, indptr, indices, done)
+    scratch.drop("keys")
+    num_edges, num_distinct = int(done["num_entries"]), int(done["num_distinct"])
     summary = Summary(
         num_nodes=num_nodes,
         edges_read=edges.num_edges,
-        self_loops=num_loops,
-        duplicates=edges.num_edges - num_loops - num_distinct,
-        both_directions=num_distinct - len(indices) // 2 if undirected else 0,
-        num_edges=len(indices),
+        self_loops=plan.num_loops,
+        duplicates=edges.num_edges - plan.num_loops - num_distinct,
+        both_directions=num_distinct - num_edges // 2 if undirected else 0,
+        num_edges=num_edges,
         directed=not undirected,
     )
-    return Lists(indptr, indices, summary)
+    indices.shorten(num_edges)
+    return Lists(finished(indptr), finished(indices), summary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,26 +115,135 @@ class _Plan:
     """Where each bucket's rows begin, and the number of nodes."""
     first_key: list[int]
     """Where each bucket's keys begin, and the number of keys."""
+    num_loops: int
+    """Self-loops among the edges."""
 
 
-def _count(
-    edges: EdgeBlocks, num_nodes: int, block: int, shift: int, undirected: bool, progress: Progress
-) -> tuple[Array, int]:
-    """Count the entries of each bin of rows and the self-loops, and check every id."""
-    counts = np.zeros(((max(num_nodes, 1) - 1) >> shift) + 1, dtype=np.int64)
-    num_loops = done = 0
-    for src, dst in edges.blocks(block):
-        _check_ids("src", src, num_nodes, done)
-        _check_ids("dst", dst, num_nodes, done)
+class _Clock:
+    """Says now and then that it is time to remember."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def rings(self) -> bool:
+        now = time.monotonic()
+        if now - self._last < CHECKPOINT_SECONDS:
+            return False
+        self._last = now
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """The steps of build_lists on one graph."""
+
+    edges: EdgeBlocks
+    num_nodes: int
+    undirected: bool
+    memory_bytes: int
+    scratch: Scratch
+    progress: Progress
+
+    @property
+    def block(self) -> int:
+        return max(1, self.memory_bytes // _BYTES_PER_EDGE)
+
+    def plan(self) -> _Plan:
+        """Count, and cut the rows into buckets that fit the memory."""
+        known = self.scratch.recall("plan")
+        if known is not None:
+            return _Plan(known["first_row"], known["first_key"], known["num_loops"])
+        shift = max(0, (max(self.num_nodes, 1) - 1).bit_length() - (_MAX_BINS - 1).bit_length())
+        counts, num_loops = self._count(shift)
+        plan = _plan(counts, self.num_nodes, shift, self.memory_bytes, num_loops)
+        self.scratch.remember("plan", vars(plan))
+        return plan
+
+    def _count(self, shift: int) -> tuple[Array, int]:
+        """Count the entries of each bin of rows and the self-loops, and check every id."""
+        counts = np.zeros(((max(self.num_nodes, 1) - 1) >> shift) + 1, dtype=np.int64)
+        num_loops = done = 0
+        for src, dst in self.edges.blocks(self.block):
+            _check_ids("src", src, self.num_nodes, done)
+            _check_ids("dst", dst, self.num_nodes, done)
+            kept = src != dst
+            num_loops += len(src) - int(np.count_nonzero(kept))
+            for ids in (dst, src) if self.undirected else (dst,):
+                counts += np.bincount(ids[kept] >> shift, minlength=len(counts))
+            done += len(src)
+            self.progress("counting edges", done, self.edges.num_edges)
+        if done != self.edges.num_edges:
+            raise SourceError(f"build_lists: the source must give {self.edges.num_edges} edges, got {done}")
+        return counts, num_loops
+
+    def spill(self, plan: _Plan) -> DiskRows:
+        """Write the key of every entry into its bucket: (row, column, whether the source has it the other way)."""
+        keys = self.scratch.rows("keys", (plan.first_key[-1],), np.uint64)
+        state = self.scratch.recall("keys") or {"done": 0, "free": plan.first_key[:-1]}
+        free, done = np.array(state["free"], dtype=np.int64), int(state["done"])
+        limits = np.array(plan.first_row, dtype=np.uint64) * np.uint64(2 * self.num_nodes)
+        clock = _Clock()
+        if done == self.edges.num_edges:
+            return keys
+        for src, dst in self.edges.blocks(self.block, done):
+            self._spill_block(keys, free, limits, src, dst)
+            done += len(src)
+            self.progress("writing keys", done, self.edges.num_edges)
+            if done == self.edges.num_edges or clock.rings():
+                keys.flush()
+                self.scratch.remember("keys", {"done": done, "free": free.tolist()})
+        return keys
+
+    def _spill_block(self, keys: DiskRows, free: Array, limits: Array, src: Array, dst: Array) -> None:
         kept = src != dst
-        num_loops += len(src) - int(np.count_nonzero(kept))
-        for ids in (dst, src) if undirected else (dst,):
-            counts += np.bincount(ids[kept] >> shift, minlength=len(counts))
-        done += len(src)
-        progress("counting edges", done, edges.num_edges)
-    if done != edges.num_edges:
-        raise SourceError(f"build_lists: the source must give {edges.num_edges} edges, got {done}")
-    return counts, num_loops
+        src, dst = src[kept], dst[kept]
+        for row, column, turned in ((dst, src, 0), (src, dst, 1)) if self.undirected else ((dst, src, 0),):
+            # Sorting whole keys is several times faster than sorting positions by bucket.
+            found = _keys(row, column, self.num_nodes, turned)
+            found.sort()
+            cuts = np.searchsorted(found, limits)
+            for number in np.flatnonzero(np.diff(cuts)).tolist():
+                part = found[cuts[number] : cuts[number + 1]]
+                keys.write(int(free[number]), part)
+                free[number] += len(part)
+
+    def sort(
+        self, keys: DiskRows, plan: _Plan, indptr: DiskRows, indices: DiskRows, done: dict[str, int]
+    ) -> dict[str, int]:
+        """Make the lists of one bucket after the other; return how many entries and different edges there are."""
+        num_buckets, clock = len(plan.first_row) - 1, _Clock()
+        for number in range(done["bucket"], num_buckets):
+            rows = plan.first_row[number : number + 2]
+            found = keys[plan.first_key[number] : plan.first_key[number + 1]]
+            column, ends, num_distinct = _lists_of(found, rows[0], rows[1], self.num_nodes)
+            ends += done["num_entries"]
+            indices.write(done["num_entries"], column)
+            indptr.write(rows[0] + 1, ends)
+            done = {
+                "bucket": number + 1,
+                "num_entries": done["num_entries"] + len(column),
+                "num_distinct": done["num_distinct"] + num_distinct,
+            }
+            self.progress("sorting lists", number + 1, num_buckets)
+            if number + 1 == num_buckets or clock.rings():
+                indices.flush()
+                indptr.flush()
+                self.scratch.remember("lists", done)
+        return done
+
+
+def _lists_of(keys: Keys, start: int, stop: int, num_nodes: int) -> tuple[Array, Array, int]:
+    """Return the columns of sorted keys of the rows start to stop, where each row ends, and how many edges differ."""
+    keys.sort()
+    num_distinct = int(np.count_nonzero(keys[_starts(keys)] & np.uint64(1) == 0))
+    keys >>= np.uint64(1)
+    keys = keys[_starts(keys)]
+    size = np.uint64(max(num_nodes, 1))
+    row = keys // size
+    keys -= row * size
+    row -= np.uint64(start)
+    ends = np.cumsum(np.bincount(row.view(np.int64), minlength=stop - start))
+    return keys.astype(np.int32), ends, num_distinct
 
 
 def _check_ids(name: str, ids: Array, num_nodes: int, done: int) -> None:
@@ -127,7 +255,7 @@ def _check_ids(name: str, ids: Array, num_nodes: int, done: int) -> None:
         raise SourceError(f"build_lists: {name} must be in 0..{num_nodes - 1}, got {wrong} in row {row}")
 
 
-def _plan(counts: Array, num_nodes: int, shift: int, memory_bytes: int) -> _Plan:
+def _plan(counts: Array, num_nodes: int, shift: int, memory_bytes: int, num_loops: int) -> _Plan:
     """Join neighbouring bins to buckets that fit the memory."""
     capacity = max(1, memory_bytes // _BYTES_PER_ENTRY)
     rows = np.minimum(1 << shift, num_nodes - (np.arange(len(counts)) << shift))
@@ -147,32 +275,7 @@ def _plan(counts: Array, num_nodes: int, shift: int, memory_bytes: int) -> _Plan
         room -= cost
     ends = np.concatenate(([0], np.cumsum(counts)))
     first_row = [number << shift for number in first_bin] + [num_nodes]
-    return _Plan(first_row, [int(ends[number]) for number in first_bin] + [int(ends[-1])])
-
-
-def _spill(
-    edges: EdgeBlocks, num_nodes: int, block: int, plan: _Plan, undirected: bool, folder: Path, progress: Progress
-) -> DiskRows:
-    """Write the key of every entry into its bucket: (row, column, whether the source has it the other way round)."""
-    keys = DiskRows((plan.first_key[-1],), np.uint64, folder)
-    free = np.array(plan.first_key[:-1], dtype=np.int64)
-    limits = np.array(plan.first_row, dtype=np.uint64) * np.uint64(2 * num_nodes)
-    done = 0
-    for src, dst in edges.blocks(block):
-        kept = src != dst
-        src, dst = src[kept], dst[kept]
-        for row, column, turned in ((dst, src, 0), (src, dst, 1)) if undirected else ((dst, src, 0),):
-            # Sorting whole keys is several times faster than sorting positions by bucket.
-            found = _keys(row, column, num_nodes, turned)
-            found.sort()
-            cuts = np.searchsorted(found, limits)
-            for number in np.flatnonzero(np.diff(cuts)).tolist():
-                part = found[cuts[number] : cuts[number + 1]]
-                keys.write(int(free[number]), part)
-                free[number] += len(part)
-        done += len(kept)
-        progress("writing keys", done, edges.num_edges)
-    return keys
+    return _Plan(first_row, [int(ends[number]) for number in first_bin] + [int(ends[-1])], num_loops)
 
 
 def _keys(row: Array, column: Array, num_nodes: int, turned: int) -> Keys:
@@ -182,35 +285,6 @@ def _keys(row: Array, column: Array, num_nodes: int, turned: int) -> Keys:
     keys <<= np.uint64(1)
     keys |= np.uint64(turned)
     return keys
-
-
-def _sort(
-    keys: DiskRows, num_nodes: int, plan: _Plan, folder: Path, progress: Progress
-) -> tuple[DiskRows, DiskRows, int]:
-    """Return indptr, indices and the number of different edges that the source gives."""
-    indptr = DiskRows((num_nodes + 1,), np.int64, folder)
-    indices = DiskRows((len(keys),), np.int32, folder)
-    indptr.write(0, np.zeros(1, dtype=np.int64))
-    size = np.uint64(max(num_nodes, 1))
-    num_entries = num_distinct = 0
-    for number in range(len(plan.first_row) - 1):
-        start, stop = plan.first_row[number : number + 2]
-        found = keys[plan.first_key[number] : plan.first_key[number + 1]]
-        found.sort()
-        first = _starts(found)
-        num_distinct += int(np.count_nonzero(found[first] & np.uint64(1) == 0))
-        found >>= np.uint64(1)
-        found = found[_starts(found)]
-        row = found // size
-        found -= row * size
-        indices.write(num_entries, found.astype(np.int32))
-        row -= np.uint64(start)
-        ends = num_entries + np.cumsum(np.bincount(row.view(np.int64), minlength=stop - start))
-        indptr.write(start + 1, ends)
-        num_entries += len(found)
-        progress("sorting lists", number + 1, len(plan.first_row) - 1)
-    indices.shorten(num_entries)
-    return indptr, indices, num_distinct
 
 
 def _starts(keys: Keys) -> NDArray[np.bool_]:

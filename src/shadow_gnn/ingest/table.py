@@ -59,18 +59,36 @@ def read_columns(table: Table, kinds: Mapping[str, Kind], progress: Progress = s
     """Read the named columns; a value that does not fit is a SourceError with its line number."""
     import pyarrow as pa
 
+    chunks: dict[str, list[Any]] = {name: [] for name in kinds}
+    for batch in column_batches(table, kinds, progress):
+        for name, column in batch.items():
+            chunks[name].append(column)
+    return {name: pa.chunked_array(chunks[name], _arrow_type(kind)) for name, kind in kinds.items()}
+
+
+def column_batches(table: Table, kinds: Mapping[str, Kind], progress: Progress = silent) -> Iterator[Columns]:
+    """Give the named columns some rows at a time, as Arrow arrays."""
     for name in kinds:
         table.kind(name)
-    types = {name: _arrow_type(kind) for name, kind in kinds.items()}
-    chunks: dict[str, list[Any]] = {name: [] for name in kinds}
     batches = _parquet_batches(table, list(kinds)) if table.layout is None else _text_batches(table, kinds)
     rows = 0
     for batch in batches:
         rows += batch.num_rows
         progress(f"reading {table.path.name}", rows, 0)
-        for name, kind in kinds.items():
-            chunks[name].append(_cast(table.path, name, batch.column(batch.schema.get_field_index(name)), kind))
-    return {name: pa.chunked_array(parts, types[name]) for name, parts in chunks.items()}
+        yield {
+            name: _cast(table.path, name, batch.column(batch.schema.get_field_index(name)), kind)
+            for name, kind in kinds.items()
+        }
+
+
+def count_rows(path: Path) -> int | None:
+    """Return how many rows a Parquet file has; None for text, which does not say."""
+    import pyarrow.parquet as pq
+
+    if open_table(path).layout is not None:
+        return None
+    with pq.ParquetFile(path) as file:
+        return int(file.metadata.num_rows)
 
 
 def line_of_row(table: Table, row: int) -> str:
