@@ -32,6 +32,7 @@ from shadow_gnn.cli import (
     train,
     tune,
 )
+from shadow_gnn.cli.ranks import check_command
 from shadow_gnn.errors import RecipeError, ShadowError
 
 app = typer.Typer(
@@ -80,12 +81,14 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def _common(
+    context: typer.Context,
     debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
     """Deep graph learning on shallow scopes: import a graph, look at it, train a model, predict."""
+    check_command(context.invoked_subcommand)
 
 
 def main() -> NoReturn:
