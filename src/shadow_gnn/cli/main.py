@@ -33,7 +33,7 @@ from shadow_gnn.cli import (
     tune,
 )
 from shadow_gnn.cli.ranks import check_command
-from shadow_gnn.errors import RecipeError, ShadowError
+from shadow_gnn.errors import RankError, RecipeError, ShadowError
 
 app = typer.Typer(
     name="shadow",
@@ -117,6 +117,8 @@ def _end_with(error: BaseException, debug: bool) -> NoReturn:
         raise error
     if debug:
         raise error
+    if isinstance(error, RankError):
+        _end_at_once(str(error), 2)
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context is not None else ""
@@ -140,7 +142,8 @@ def _end(text: str, code: int) -> NoReturn:
 
 
 def _end_at_once(text: str, code: int) -> NoReturn:
-    """End without taking the interpreter apart: with torch loaded, that alone takes a second on a busy machine.
+    """End without taking the interpreter apart: with torch loaded, that alone takes a second on a busy machine, and
+    connections to ranks that are gone may hold it longer.
 
     Everything that must be closed has been, on the way here.
     """

@@ -61,7 +61,7 @@ def predict_command(
 
     # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
     pa.enable_signal_handlers(False)
-    with joined_ranks("predict") as ranks:
+    with joined_ranks() as ranks:
         keep_freed_memory()
         trained, opened = open_trained(run, graph)
         if trained.config.target == "links" or pairs is not None:

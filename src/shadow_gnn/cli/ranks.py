@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 _SHARED = ("train", "resume", "predict")
 _FAULT, _STOPPED = "fault", "stopped"
 _AGREE_SECONDS = 1.5
-_ADVICE = {
-    "train": "what is done is kept, go on with torchrun ... -m shadow_gnn resume and the run folder",
-    "resume": "what is done is kept, give the same command again",
-    "predict": "nothing is written, give the same command again",
-}
 
 
 def check_command(name: str | None) -> None:
@@ -38,8 +33,11 @@ def check_command(name: str | None) -> None:
 
 
 @contextmanager
-def joined_ranks(command: str) -> Iterator[Ranks]:
-    """Join the processes that torchrun has started, if it has; when one of them ends early all do, and one says why."""
+def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
+    """Join the processes that torchrun has started, if it has; when one of them ends early all do, and one says why.
+
+    run: the folder that a run goes on from; None where the command is given again.
+    """
     from shadow_gnn.ranks import ALONE, join_ranks, leave_ranks
 
     if not _are_several():
@@ -53,7 +51,9 @@ def joined_ranks(command: str) -> Iterator[Ranks]:
         yield ranks
         leave_ranks()
     except BaseException as error:
-        _end(_without_signals(error), heartbeat, _ADVICE[command])
+        again = "give the same command again"
+        advice = again if run is None else f"what is done is kept, go on with torchrun ... -m shadow_gnn resume {run}"
+        _end(_without_signals(error), heartbeat, advice)
     finally:
         heartbeat.close()
 
@@ -99,12 +99,12 @@ def _end(error: BaseException, heartbeat: Heartbeat, advice: str) -> NoReturn:
     except RuntimeError as unreachable:
         raise RankError(f"ranks: torchrun cannot be reached any more; {advice}") from unreachable
     if _FAULT in ended.words.values():
-        raise SystemExit(2) from error
+        _leave(2)
     gone = ended.lost if stopped else _gone(ended)
     if not gone:
         _end_alone(error, heartbeat, stopped=stopped)
     if heartbeat.rank != min(set(range(heartbeat.num_ranks)) - set(gone)):
-        raise SystemExit(2) from error
+        _leave(2)
     which = ", ".join(f"rank {rank} of {heartbeat.num_ranks} ({place})" for rank, place in sorted(gone.items()))
     raise RankError(f"ranks: {which} has died, so that all others end too; {advice}") from error
 
@@ -119,7 +119,7 @@ def _end_alone(error: BaseException, heartbeat: Heartbeat, *, stopped: bool) -> 
     if not stopped:
         heartbeat.tell(_FAULT)
     elif heartbeat.rank:
-        raise SystemExit(143) from error
+        _leave(143)
     raise error
 
 
@@ -131,6 +131,11 @@ def _end_with_fault(error: BaseException, heartbeat: Heartbeat) -> NoReturn:
     time.sleep(_AGREE_SECONDS)
     words = heartbeat.words()
     if any(words.get(rank) == _FAULT for rank in range(heartbeat.rank)):
-        raise SystemExit(2) from error
+        _leave(2)
     text = "; ".join(error.faults) if isinstance(error, RecipeError) else str(error)
     raise RankError(f"rank {heartbeat.rank}: {text}") from error
+
+
+def _leave(code: int) -> NoReturn:
+    """End without a word and at once: a connection to a rank that is gone can hold an interpreter at its end."""
+    os._exit(code)

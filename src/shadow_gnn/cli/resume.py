@@ -45,7 +45,7 @@ def resume_command(
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.run.folder import RECIPE
 
-    with joined_ranks("resume") as ranks:
+    with joined_ranks(run) as ranks:
         keep_freed_memory()
         if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
             use_working_kernels()

@@ -82,14 +82,14 @@ def train_command(
     from shadow_gnn.reproduce.recipes import find_recipe
     from shadow_gnn.run.folder import free_folder
 
-    with joined_ranks("train") as ranks:
+    folder = out or free_folder(recipe)
+    with joined_ranks(folder) as ranks:
         changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
         content = read_recipe(find_recipe(recipe), changes)
         keep_freed_memory()
         if content.training.precision == "bf16":
             use_working_kernels()
-        folder = Path(ranks.from_main(str(out or free_folder(recipe))))
-        _train(content, folder, repeat, ranks, any_size=any_size)
+        _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size)
 
 
 def _train(recipe: Recipe, folder: Path, repeat: int, ranks: Ranks, *, any_size: bool) -> None:
