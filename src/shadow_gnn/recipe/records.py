@@ -251,7 +251,7 @@ class TrainingRecipe(Record):
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     """Most passes over the training targets."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
-    """Targets of a step."""
+    """Targets of a step, of all processes together."""
     optimiser: Literal["adam", "adamw"] = "adam"
     """adam adds weight decay to the gradient, adamw takes it from the weights."""
     learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.01
