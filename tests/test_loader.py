@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 import torch
 
+from shadow_gnn.aligned import aligned
 from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph import DenseFeatures
 from shadow_gnn.ingest.memory import from_edges
-from shadow_gnn.loader import Loader, derive_seed, permutation
+from shadow_gnn.loader import Loader, Share, SharedSource, derive_seed, permutation
 from shadow_gnn.prefetch import Prefetch
 from shadow_gnn.store import open_graph, save_graph
 
@@ -273,6 +274,62 @@ def test_ctrl_c_reaches_a_waiting_consumer():
         _, error = process.communicate(timeout=60)
     assert error.rstrip().endswith(b"KeyboardInterrupt")
     assert process.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5])
+def test_shares_of_every_batch_follow_one_another(num_ranks):
+    loader = Loader(RING, RANDOM, np.arange(20), batch_size=6, shuffle=True, seed=4)
+    whole = list(loader.epoch(3))
+    shares = [list(loader.shared_epoch(3, Share(rank, num_ranks))) for rank in range(num_ranks)]
+    assert all(len(share) == len(whole) == 4 for share in shares)
+    for number, batch in enumerate(whole):
+        parts = [share[number] for share in shares if not share[number].filler]
+        assert torch.cat([part.targets for part in parts]).tolist() == batch.targets.tolist()
+        assert torch.cat([part.target_row for part in parts]).tolist() == batch.target_row.tolist()
+        sizes = [len(part) for part in parts]
+        assert max(sizes) - min(sizes) <= 1
+        # A scope is the same whoever extracts it.
+        scopes = {
+            int(part.targets[row]): part.node_id[part.subgraph == row].tolist()
+            for part in parts
+            for row in range(len(part))
+        }
+        assert scopes == {
+            int(batch.targets[row]): batch.node_id[batch.subgraph == row].tolist() for row in range(len(batch))
+        }
+
+
+def test_a_share_without_targets_is_filled_with_one_that_does_not_count():
+    loader = Loader(RING, RANDOM, np.arange(20), batch_size=6)
+    first, last = (list(loader.shared_epoch(0, Share(rank, 3)))[-1] for rank in (0, 2))
+    assert (first.targets.tolist(), first.filler) == ([[18]], False)
+    assert (last.targets.tolist(), last.filler) == ([[18]], True)
+
+
+def test_whole_batches_are_dealt_in_turn_and_no_others_are_made():
+    calls = Recorder()
+    loader = Loader(RING, calls, np.arange(20), batch_size=6, prefetch=0)
+    whole = contents(loader.epoch(0))
+    calls.calls = 0
+    assert contents(loader.shared_epoch(0, Share(1, 3, "deal"))) == whole[1:2]
+    assert calls.calls == 1
+    assert contents(loader.shared_epoch(0, Share(0, 3, "deal"))) == [whole[0], whole[3]]
+
+
+def test_a_source_that_cannot_be_shared_is_named():
+    class Lonely:
+        def __len__(self):
+            return 1
+
+        def epoch(self, number):
+            return iter(())
+
+    assert not isinstance(Lonely(), SharedSource)
+    with (
+        pytest.raises(ValueError, match="loaders must be ones that 2 processes can share, got Lonely"),
+        aligned([Lonely()], 0, torch.device("cpu"), Share(0, 2)),
+    ):
+        pass
 
 
 def test_inputs_fill_in_x_in_the_thread_that_makes_batches():

@@ -16,7 +16,7 @@ from shadow_gnn.predict import evaluate
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.task import node_task, split_targets
-from shadow_gnn.train import Epoch, FitOptions, Silent, State, _Loop, fit, stops_early
+from shadow_gnn.train import Epoch, FitOptions, Silent, State, _Loop, fit, seed_step, stops_early
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
 GRAPH = communities()
@@ -283,11 +283,33 @@ def test_losses_of_several_processes_count_by_their_targets():
 
         def all_reduce(self, tensor, reduce_op):
             assert reduce_op == "sum"
-            return tensor + 14  # The other two have 14 targets between them.
+            return tensor + torch.tensor([7.0, 14.0])  # The other two have 14 targets of loss 0.5 between them.
 
     loop = _Loop(Fabric(), None, None, (), node_task(GRAPH), TrainingRecipe(), FitOptions())
-    # A mean over three processes of loss * share is the mean over all 16 targets.
-    assert loop._share(2) == pytest.approx(2 * 3 / 16)
+    mean, count, factor = loop._everywhere(torch.tensor(0.5), 2)
+    # A mean over three processes of loss * factor is the mean over all 16 targets.
+    assert float(factor) == pytest.approx(2 * 3 / 16)
+    assert (float(mean), float(count)) == (pytest.approx((2 * 0.5 + 7.0) / 16), 16)
+    # Whatever the loss of a filler is, it adds nothing.
+    mean, count, factor = loop._everywhere(torch.tensor(math.nan), 0)
+    assert (float(mean), float(count), float(factor)) == (0.5, 14, 0)
+
+
+def test_ranks_drop_out_differently():
+    draws = []
+    for rank in (0, 1, 0):
+        seed_step(3, 1, 2, torch.device("cpu"), rank=rank)
+        draws.append(torch.rand(4).tolist())
+    assert draws[0] == draws[2] != draws[1]
+
+
+def test_weights_of_twice_the_bits_have_a_loss_of_as_many():
+    recipe = small_recipe(training__precision="float64", training__num_epochs=1)
+    state = run(recipe)
+    assert all(weight.dtype == torch.float64 for weight in state.model.parameters())
+    setup = make_setup(recipe, GRAPH)
+    (batch,) = (next(iter(loader.epoch(0))) for loader in setup.training_loaders())
+    assert setup.task.loss(setup.model(batch), batch.y).dtype == torch.float64
 
 
 def test_an_epoch_reads_back_from_what_it_is_written_as():

@@ -73,6 +73,8 @@ class Batch:
     """[E], factor of each message in every layer, whose gradient tells what the message is worth; None: all 1."""
     target_weight: Tensor | None = None
     """[B] float32, factor of each target's loss; None: all 1."""
+    filler: bool = False
+    """Stands in for the share of a process that has no target in this step: its loss counts for nothing."""
 
     def __len__(self) -> int:
         """Return the number of scopes B."""
@@ -250,16 +252,14 @@ def _target_nodes(subgraphs: Subgraphs, joined: Joined) -> NDArray[np.int64]:
     return nodes
 
 
-def _edge_arrays(
-    graph: Graph, subgraphs: Subgraphs, joined: Joined, edges: Sequence[EdgeArray]
-) -> dict[str, Tensor | None]:
+def _edge_arrays(graph: Graph, subgraphs: Subgraphs, joined: Joined, edges: Sequence[EdgeArray]) -> dict[str, Any]:
     if not edges:
         return {}
     assert subgraphs.edge_pos is not None
     return edge_arrays(graph, subgraphs.edge_pos[joined.edge_source], edges)
 
 
-def edge_arrays(graph: Graph, position: NDArray[np.int64], edges: Sequence[EdgeArray]) -> dict[str, Tensor | None]:
+def edge_arrays(graph: Graph, position: NDArray[np.int64], edges: Sequence[EdgeArray]) -> dict[str, Any]:
     """Look up the edge arrays that `edges` asks for, as fields of a Batch; position [E]: of each edge in the graph."""
     found: dict[str, Tensor | None] = {}
     if "id" in edges:

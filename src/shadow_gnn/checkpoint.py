@@ -17,6 +17,7 @@ from torch.optim import Optimizer
 
 from shadow_gnn.errors import RunError
 from shadow_gnn.files import new_checksum, open_regular, write_file
+from shadow_gnn.ranks import Ranks
 
 VERSION = 1
 MAX_HEADER_BYTES = 100_000_000  # the limit of safetensors itself
@@ -56,6 +57,15 @@ def restore_training(checkpoint: Checkpoint, model: nn.Module, optimiser: Optimi
         state.setdefault(int(number), {})[name] = tensor
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
     torch.set_rng_state(checkpoint.tensors["random.cpu"])
+
+
+def checkpoint_from_main(checkpoint: Checkpoint | None, ranks: Ranks) -> Checkpoint | None:
+    """Return the main rank's checkpoint on all ranks; the others need not reach its file."""
+    if ranks.alone:
+        return checkpoint
+    content = ranks.from_main(None if checkpoint is None else dict(checkpoint.content))
+    tensors = ranks.tensors_from_main(None if checkpoint is None else checkpoint.tensors)
+    return None if content is None else Checkpoint(tensors, content)
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], owner: str) -> None:

@@ -35,5 +35,9 @@ class RunError(ShadowError):
     """A run folder, its checkpoint or its model file is damaged, of another version, or does not fit the graph."""
 
 
+class RankError(ShadowError):
+    """Another process of those that work together has ended; the text says which, and what to do."""
+
+
 class TrainingError(ShadowError):
     """Training cannot go on: the loss or a gradient is not finite."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -18,6 +18,34 @@ from shadow_gnn.batch import Batch, EdgeArray, Order, check_collate, collate
 from shadow_gnn.extract.base import Extractor, check_int, check_targets, edge_graph
 from shadow_gnn.graph import Graph
 from shadow_gnn.prefetch import Prefetch
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of an epoch's work that one of several processes does; all of it for a single one."""
+
+    rank: int = 0
+    """Number of the process, from 0."""
+    num_ranks: int = 1
+    """Processes in all."""
+    kind: Literal["split", "deal"] = "split"
+    """split: a part of every batch, for training; deal: whole batches in turn, for prediction."""
+
+    def has(self, number: int) -> bool:
+        """Tell whether the process has a part in the batch of that number."""
+        return self.kind == "split" or number % self.num_ranks == self.rank
+
+    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the process's rows of a batch: the shares follow one another and differ by one row at most."""
+        if self.kind == "deal":
+            return rows
+        small, rest = divmod(len(rows), self.num_ranks)
+        start = self.rank * small + min(self.rank, rest)
+        return rows[start : start + small + (self.rank < rest)]
+
+
+EVERYTHING = Share()
+"""The share of a process that works alone."""
 
 
 class BatchSource(Protocol):
@@ -44,6 +72,15 @@ class BatchSource(Protocol):
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches, the same ones for the same number; the iterator has `close`."""
+        ...
+
+
+@runtime_checkable
+class SharedSource(Protocol):
+    """A source whose batches several processes can share."""
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches; a share without targets is a batch with `filler` set."""
         ...
 
 
@@ -119,15 +156,18 @@ class Loader:
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        return self.shared_epoch(number, EVERYTHING)
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches; the other targets are not looked at."""
         check_int("Loader", "epoch", number, 0)
-        batches = self._batches(number)
+        batches = self._batches(number, share)
         return Prefetch(batches, self.prefetch) if self.prefetch else batches
 
-    def _batches(self, epoch: int) -> Iterator[Batch]:
+    def _batches(self, epoch: int, share: Share) -> Iterator[Batch]:
         rows = epoch_rows(len(self.targets), self.seed, epoch, shuffle=self.shuffle)
         seed = derive_seed("scopes", self.seed, None if self.fixed_seed else epoch)
-        for number in range(len(self)):
-            part = rows[number * self.batch_size : (number + 1) * self.batch_size]
+        for _, part, filler in shared_rows(rows, self.batch_size, len(self), share):
             subgraphs = self.extractor(self.graph, self.targets[part], seed=seed)
             features = self.features and self.inputs is None
             batch = collate(
@@ -141,12 +181,29 @@ class Loader:
             )
             if self.labels is not None:
                 batch = replace(batch, y=torch.from_numpy(self.labels[part]))
+            if filler:
+                batch = replace(batch, filler=True)
             yield batch if self.inputs is None else self.inputs(batch)
 
 
 def epoch_rows(length: int, seed: int, epoch: int, *, shuffle: bool) -> NDArray[np.int64]:
     """Return the rows of a loader's targets in the order of an epoch."""
     return permutation(length, derive_seed("shuffle", seed, epoch)) if shuffle else np.arange(length)
+
+
+def shared_rows(
+    rows: NDArray[np.int64], batch_size: int, num_batches: int, share: Share
+) -> Iterator[tuple[int, NDArray[np.int64], bool]]:
+    """Give the number of each batch of a share, the share's rows of it, and whether they only fill in.
+
+    Every process makes every step: where a batch has fewer rows than there are processes, its first one stands in for
+    a share without any.
+    """
+    for number in range(num_batches):
+        if share.has(number):
+            part = rows[number * batch_size : (number + 1) * batch_size]
+            own = share.rows(part)
+            yield (number, own, False) if len(own) else (number, part[:1], True)
 
 
 def derive_seed(purpose: str, seed: int, epoch: int | None) -> int:

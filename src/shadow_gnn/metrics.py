@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from shadow_gnn.link.metrics import LINK_METRICS, LinkMetric, link_metrics
+from shadow_gnn.ranks import Ranks
 from shadow_gnn.task import LinkTask, NodeTask, Task
 
 NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
@@ -50,6 +51,20 @@ class Scores:
         for metric in self._metrics.values():
             metric.update(predicted, y)
         self._count += len(y)
+
+    def bring_to_main(self, ranks: Ranks) -> None:
+        """Add the targets of all ranks to those of the main one, where compute then speaks for all."""
+        if ranks.alone:
+            return
+        self._count = int(ranks.total(torch.tensor(self._count)))
+        for metric in self._metrics.values():
+            # Every state of the metrics that are made here is a sum over targets.
+            for name, state in metric.metric_state.items():
+                setattr(metric, name, ranks.total(state))
+        if isinstance(self._task, LinkTask):
+            own = list(zip(*self._pairs, strict=True)) or [(torch.zeros(0),), (torch.zeros(0),)]
+            scores, y = (ranks.gather(torch.cat(parts)) for parts in own)
+            self._pairs = list(zip(scores, y, strict=True))
 
     def compute(self) -> dict[str, float]:
         """Return each metric by its name; nan where it is not defined, as r2 of a single target."""
@@ -120,15 +135,16 @@ def monitored(task: Task, name: str) -> Metric:
 def _make(task: NodeTask, name: str) -> Any:
     from torchmetrics import classification, regression
 
+    # Left to itself, a metric of one rank would wait for those of all others to be asked at the same time.
     if name == "mae":
-        return regression.MeanAbsoluteError()
+        return regression.MeanAbsoluteError(sync_on_compute=False)
     if name == "rmse":
-        return regression.MeanSquaredError(squared=False)
+        return regression.MeanSquaredError(squared=False, sync_on_compute=False)
     if name == "r2":
-        return regression.R2Score()
+        return regression.R2Score(sync_on_compute=False)
     average: Any = "macro" if name == "macro_f1" else "micro"
     if task.target == "multilabel":
         kind = classification.MultilabelAccuracy if name == "accuracy" else classification.MultilabelF1Score
-        return kind(task.out_dim, average=average, validate_args=False)
+        return kind(task.out_dim, average=average, validate_args=False, sync_on_compute=False)
     single = classification.MulticlassAccuracy if name == "accuracy" else classification.MulticlassF1Score
-    return single(max(task.out_dim, 2), average=average, validate_args=False)
+    return single(max(task.out_dim, 2), average=average, validate_args=False, sync_on_compute=False)

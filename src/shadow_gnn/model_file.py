@@ -74,7 +74,7 @@ class ModelConfig(Record):
     """Which links it was trained on and how they are hidden, where it predicts links."""
     num_nodes: Width = 0
     """Nodes of the graph it was trained on, where it has learned columns of them."""
-    precision: Literal["float32", "bf16"]
+    precision: Literal["float32", "bf16", "float64"]
     """What the model was trained with."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)]
     """Targets of a training step."""
@@ -145,6 +145,8 @@ def read_model(folder: str | Path) -> TrainedModel:
         table=config.table,
         statistics=_no_statistics(config),
     )
+    if config.precision == "float64":
+        model = model.double()
     load_weights(model, load(data), str(folder / WEIGHTS))
     return TrainedModel(config, model.eval(), _task(config))
 

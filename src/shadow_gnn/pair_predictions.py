@@ -20,6 +20,7 @@ from shadow_gnn.link.pairs import are_linked, check_pairs
 from shadow_gnn.model_file import TrainedModel
 from shadow_gnn.predict import outputs
 from shadow_gnn.predictions import check_out, new_table
+from shadow_gnn.ranks import ALONE, Ranks
 
 Ints = NDArray[np.int64]
 
@@ -43,21 +44,35 @@ def score_pairs(trained: TrainedModel, graph: Graph, pairs: ArrayLike) -> NDArra
 
     In an undirected graph both ways to write a pair give the same; a pair may come more than once.
     """
-    return _probabilities(trained, graph, check_pairs("predict", graph, pairs))
+    return _probabilities(trained, graph, check_pairs("predict", graph, pairs), ALONE)
 
 
 def write_pair_predictions(
-    path: str | Path, trained: TrainedModel, graph: Graph, pairs: ArrayLike, *, progress: Progress = silent
+    path: str | Path,
+    trained: TrainedModel,
+    graph: Graph,
+    pairs: ArrayLike,
+    *,
+    progress: Progress = silent,
+    ranks: Ranks = ALONE,
 ) -> int:
-    """Write one row for each pair, in their order, and return how many; the file appears whole or not at all."""
+    """Write one row for each pair, in their order, and return how many; the file appears whole or not at all.
+
+    ranks: they share the pairs, and the main one writes what it would write alone.
+    """
     path, given = check_out(path), np.asarray(pairs)
     checked = check_pairs("predict", graph, pairs)
     given = given.reshape(-1, 2)
+    # An empty block gives the file its columns also where there is no pair.
+    starts = range(0, max(1, len(checked)), _BLOCK_PAIRS)
+    if not ranks.is_main:
+        for start in starts:
+            _probabilities(trained, graph, checked[start : start + _BLOCK_PAIRS], ranks=ranks)
+        return len(checked)
     with new_table(path, graph) as table:
-        # An empty block gives the file its columns also where there is no pair.
-        for start in range(0, max(1, len(checked)), _BLOCK_PAIRS):
+        for start in starts:
             stop = min(start + _BLOCK_PAIRS, len(checked))
-            scores = _probabilities(trained, graph, checked[start:stop])
+            scores = _probabilities(trained, graph, checked[start:stop], ranks=ranks)
             table.write(_columns(graph, given[start:stop].astype(np.int64), scores))
             progress("predicting", stop, len(checked))
     return len(checked)
@@ -89,23 +104,28 @@ def recommend(
     linked = are_linked(graph, pairs) | are_linked(graph, pairs[:, ::-1])
     candidates = best[~linked][:num_candidates]
     pairs = check_pairs("recommend", graph, np.stack((np.full_like(candidates, node), candidates), axis=1))
-    scores = _probabilities(trained, graph, pairs, progress)
+    scores = _probabilities(trained, graph, pairs, progress=progress)
     order = np.argsort(-scores, kind="stable")[:top]
     return Recommendations(candidates[order], scores[order], len(candidates))
 
 
 def _probabilities(
-    trained: TrainedModel, graph: Graph, pairs: Ints, progress: Progress = silent
+    trained: TrainedModel, graph: Graph, pairs: Ints, *, ranks: Ranks = ALONE, progress: Progress = silent
 ) -> NDArray[np.float32]:
-    """Score pairs with ordered ends. Equal ones are scored once, so that they have the same score."""
+    """Score pairs with ordered ends. Equal ones are scored once, so that they have the same score.
+
+    Of several ranks only the main one is given scores.
+    """
     if len(pairs) == 0:
         return np.zeros(0, np.float32)
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
     loaders = pair_loaders(trained, graph, distinct)
     found: list[NDArray[np.float32]] = []
-    for output in outputs(trained.model, loaders, precision=trained.config.precision):
+    for output in outputs(trained.model, loaders, precision=trained.config.precision, ranks=ranks):
         found.append(output.logits.sigmoid()[:, 0].numpy())
         progress("scoring pairs", sum(map(len, found)), len(distinct))
+    if not found:
+        return np.zeros(0, np.float32)
     scores: NDArray[np.float32] = np.concatenate(found)[place.reshape(-1)]
     return scores
 

@@ -5,9 +5,10 @@ Not for: tables of predictions (predictions.py) or training (train.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -17,11 +18,12 @@ from shadow_gnn.aligned import aligned
 from shadow_gnn.batch import Batch
 from shadow_gnn.bf16 import check_bf16
 from shadow_gnn.extract.rows import array_rows
-from shadow_gnn.loader import BatchSource
+from shadow_gnn.loader import BatchSource, Share
 from shadow_gnn.metrics import DegreeBucket, DegreeScores, Scores
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.layerwise import Precision
 from shadow_gnn.normal.whole import WholeGraph
+from shadow_gnn.ranks import ALONE, Ranks
 from shadow_gnn.task import NodeTask, Task
 
 Sources = Sequence[BatchSource] | WholeGraph
@@ -64,15 +66,38 @@ def outputs(
     precision: Precision = "float32",
     embedding: bool = False,
     on_batch: OnBatch | None = None,
+    ranks: Ranks = ALONE,
 ) -> Iterator[Output]:
     """Run the model over the first epoch of its loaders, which must not shuffle; the model is in eval mode meanwhile.
 
     A WholeGraph in the place of loaders is answered exactly by a normal GNN. embedding: also give the joined
-    embeddings; the model must then have `embed` and `head`, as ShadowGNN has.
+    embeddings; the model must then have `embed` and `head`, as ShadowGNN has. ranks: they take batches in turn, the
+    same ones as a process alone; the main rank is given all outputs in order, the others none.
     """
     if isinstance(loaders, WholeGraph):
-        yield from _whole_outputs(cast(ShadowGNN, model), loaders, precision, embedding, on_batch)
+        if ranks.is_main:
+            yield from _whole_outputs(cast(ShadowGNN, model), loaders, precision, embedding, on_batch)
         return
+    own = _own_outputs(model, loaders, precision, embedding, Share(ranks.rank, ranks.num_ranks, "deal"))
+    with closing(own):
+        if not ranks.is_main:
+            for output in own:
+                ranks.send_to_main((output.node_id, output.logits, output.y, output.embedding))
+            return
+        done = 0
+        for number in range(len(loaders[0])):
+            rank = number % ranks.num_ranks
+            output = next(own) if rank == 0 else Output(*cast(tuple[Any, ...], ranks.receive(rank)))
+            yield output
+            done += len(output.logits)
+            if on_batch is not None:
+                on_batch(done, len(loaders[0].targets))
+
+
+def _own_outputs(
+    model: nn.Module, loaders: Sequence[BatchSource], precision: Precision, embedding: bool, share: Share
+) -> Generator[Output, None, None]:
+    """Run the model over the batches of a share."""
     if any(loader.shuffle for loader in loaders):
         raise ValueError("outputs: loaders must not shuffle, one of them does")
     device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
@@ -80,17 +105,13 @@ def outputs(
         check_bf16()
     was_training = model.training
     model.eval()
-    done = 0
     try:
-        with aligned(loaders, 0, device) as epoch:
+        with aligned(loaders, 0, device, share) as epoch:
             for batches in epoch:
                 logits, embedded = _forward(model, batches, device, precision, embedding)
                 targets = batches[0].targets
                 node_id = targets[:, 0] if targets.shape[1] == 1 else targets
                 yield Output(node_id, logits, batches[0].y, embedded)
-                done += len(logits)
-                if on_batch is not None:
-                    on_batch(done, len(loaders[0].targets))
     finally:
         model.train(was_training)
 
@@ -125,12 +146,14 @@ def evaluate(
     *,
     precision: Precision = "float32",
     on_batch: OnBatch | None = None,
+    ranks: Ranks = ALONE,
 ) -> dict[str, float]:
-    """Return the task's metrics over the loaders' targets, whose labels must be known."""
+    """Return the task's metrics over the loaders' targets, whose labels must be known, on all ranks the same."""
     scores = Scores(task)
-    for output in outputs(model, loaders, precision=precision, on_batch=on_batch):
+    for output in outputs(model, loaders, precision=precision, on_batch=on_batch, ranks=ranks):
         scores.update(output.logits, _labels(output))
-    return scores.compute()
+    found: dict[str, float] = ranks.from_main(scores.compute())
+    return found
 
 
 def evaluate_by_degree(

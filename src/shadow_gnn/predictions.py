@@ -23,6 +23,7 @@ from shadow_gnn.inference import model_inputs, prediction_loaders
 from shadow_gnn.inputs.columns import Inputs
 from shadow_gnn.model_file import TrainedModel
 from shadow_gnn.predict import Output, outputs
+from shadow_gnn.ranks import ALONE, Ranks
 from shadow_gnn.setup import EVALUATION_FACTOR
 from shadow_gnn.task import Target
 
@@ -71,22 +72,46 @@ def write_predictions(
     options: PredictionOptions | None = None,
     *,
     progress: Progress = silent,
+    ranks: Ranks = ALONE,
 ) -> int:
-    """Write one row for each target, in their order, and return how many; the file appears whole or not at all."""
+    """Write one row for each target, in their order, and return how many; the file appears whole or not at all.
+
+    ranks: they share the targets, and the main one writes what it would write alone.
+    """
     path, options = check_out(path), options or PredictionOptions()
+    if trained.config.is_normal:
+        check_alone(ranks)
     inputs = model_inputs(trained, graph)
+    if not ranks.is_main:
+        for _ in _blocks(trained, graph, targets, inputs, options, ranks):
+            pass
+        return len(targets)
     with new_table(path, graph) as table:
         # An empty block gives the file its columns also where there is no target.
         done = 0
-        for block, found in _blocks(trained, graph, targets, inputs, options):
+        for block, found in _blocks(trained, graph, targets, inputs, options, ranks):
             table.write(_columns(trained, graph, block, found, options, flat=path.suffix == ".csv"))
             done += len(block)
             progress("predicting", done, len(targets))
     return len(targets)
 
 
+def check_alone(ranks: Ranks) -> None:
+    """Raise if a normal GNN is asked for predictions by several processes."""
+    if not ranks.alone:
+        raise ValueError(
+            f"predict: a normal GNN must predict as one process, as it answers in one pass over the graph, "
+            f"got {ranks.num_ranks} processes"
+        )
+
+
 def _blocks(
-    trained: TrainedModel, graph: Graph, targets: Ints | range, inputs: Inputs | None, options: PredictionOptions
+    trained: TrainedModel,
+    graph: Graph,
+    targets: Ints | range,
+    inputs: Inputs | None,
+    options: PredictionOptions,
+    ranks: Ranks,
 ) -> Iterator[tuple[Ints, list[Output]]]:
     """Give the targets block by block with what the model says of them; at least one block, if an empty one.
 
@@ -101,7 +126,8 @@ def _blocks(
     for start in range(0, max(1, len(targets)), step):
         block = np.asarray(targets[start : start + step], dtype=np.int64)
         loaders = prediction_loaders(trained, graph, block, inputs=inputs)
-        yield block, list(outputs(trained.model, loaders, precision=precision, embedding=options.embedding))
+        found = outputs(trained.model, loaders, precision=precision, embedding=options.embedding, ranks=ranks)
+        yield block, list(found)
 
 
 def write_scores(path: str | Path, graph: Graph, node_id: Ints, scores: NDArray[np.float32], answer: Answer) -> int:

@@ -212,6 +212,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         statistics=with_learned(statistics, recipe),
         seed=recipe.seed,
     )
+    model = in_precision(model, recipe)
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     return Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read)
 
@@ -235,9 +236,15 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setu
         statistics=with_learned(statistics, recipe),
         seed=recipe.seed,
     )
+    model = in_precision(model, recipe)
     training, _ = make_extractors(recipe, model, cached=False)
     _, evaluation = make_extractors(recipe, model, cache_folder)
     return Setup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
+
+
+def in_precision(model: ShadowGNN, recipe: Recipe) -> ShadowGNN:
+    """Return the model with weights of as many bits as a recipe's precision has."""
+    return model.double() if recipe.training.precision == "float64" else model
 
 
 def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:

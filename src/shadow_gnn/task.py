@@ -40,11 +40,11 @@ class NodeTask:
     """Deviation of the training values."""
 
     def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Return the mean loss of some targets in float32: logits [B, C], y as in the graph.
+        """Return the mean loss of some targets in float32 at least: logits [B, C], y as in the graph.
 
         weight [B]: factor of each target's loss; the mean is over targets, not over weights.
         """
-        logits = logits.float()
+        logits = _at_least_float32(logits)
         if weight is not None:
             return (weight * self._losses(logits, y)).mean()
         if self.target == "classes":
@@ -52,8 +52,8 @@ class NodeTask:
                 return functional.cross_entropy(logits, y)
             return self._losses(logits, y).mean()
         if self.target == "multilabel":
-            return functional.binary_cross_entropy_with_logits(logits, y.float()) * self.out_dim
-        return functional.mse_loss(logits[:, 0], self._scaled(y))
+            return functional.binary_cross_entropy_with_logits(logits, y.to(logits.dtype)) * self.out_dim
+        return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype))
 
     def _losses(self, logits: Tensor, y: Tensor) -> Tensor:
         """Return the loss of each target, whose mean is that of all: parts of a batch add up to the whole. [B]"""
@@ -61,8 +61,8 @@ class NodeTask:
             losses = functional.cross_entropy(logits, y, reduction="none")
             return losses if self.class_weight is None else self.class_weight.to(logits.device)[y] * losses
         if self.target == "multilabel":
-            return functional.binary_cross_entropy_with_logits(logits, y.float(), reduction="none").sum(dim=1)
-        return functional.mse_loss(logits[:, 0], self._scaled(y), reduction="none")
+            return functional.binary_cross_entropy_with_logits(logits, y.to(logits.dtype), reduction="none").sum(dim=1)
+        return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype), reduction="none")
 
     def _scaled(self, y: Tensor) -> Tensor:
         return (y - self.value_mean) / self.value_deviation
@@ -92,9 +92,9 @@ class LinkTask:
     """Numbers that the model gives for a target."""
 
     def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Return the mean loss of some pairs in float32: logits [B, 1], y [B] with 1 for a link and 0 for none."""
-        losses = functional.binary_cross_entropy_with_logits(logits[:, 0].float(), y.float(), weight)
-        return losses
+        """Return the mean loss of some pairs in float32 at least: logits [B, 1], y [B], 1 for a link and 0 for none."""
+        scores = _at_least_float32(logits[:, 0])
+        return functional.binary_cross_entropy_with_logits(scores, y.to(scores.dtype), weight)
 
     def predictions(self, logits: Tensor) -> Tensor:
         """Turn logits into scores by which pairs are ranked. [B]"""
@@ -162,6 +162,10 @@ def split_targets(graph: Graph, split: str) -> Ints:
     if len(nodes) == 0:
         raise ValueError(f"task: split {split!r} must have nodes with known labels, that of {_name(graph)} has none")
     return nodes
+
+
+def _at_least_float32(logits: Tensor) -> Tensor:
+    return logits if logits.dtype == torch.float64 else logits.float()
 
 
 def _labels(graph: Graph, nodes: Ints) -> NDArray[Any]:

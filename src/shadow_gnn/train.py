@@ -9,7 +9,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, cast
 
 import torch
@@ -22,8 +22,9 @@ from shadow_gnn.better import better
 from shadow_gnn.bf16 import check_bf16
 from shadow_gnn.checkpoint import Checkpoint, restore_training
 from shadow_gnn.errors import TrainingError
-from shadow_gnn.loader import BatchSource, derive_seed
+from shadow_gnn.loader import BatchSource, Share, derive_seed
 from shadow_gnn.metrics import Metric, Scores, monitored
+from shadow_gnn.ranks import ALONE, Ranks
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.schedule import learning_rate
 from shadow_gnn.task import Task
@@ -124,7 +125,9 @@ class FitOptions:
     keep_best: bool = True
     """Give the model the weights of the best validated epoch at the end, which costs a copy of them in memory."""
     fabric: Any = None
-    """A lightning_fabric.Fabric that is already launched; None makes one for this process from the settings."""
+    """A lightning_fabric.Fabric that is already launched; None makes one for the ranks from the settings."""
+    ranks: Ranks = ALONE
+    """The processes that train together: each takes its share of every batch, and all end with the same weights."""
 
 
 class _Parcel:
@@ -150,17 +153,27 @@ class _Trainee(nn.Module):
         return self._task.loss(logits, batches[0].y, batches[0].target_weight), logits
 
 
-def make_fabric(settings: TrainingRecipe) -> Any:
-    """Return a Fabric for one process with the precision and accelerator of the settings."""
+def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
+    """Return a launched Fabric for the ranks with the precision and accelerator of the settings."""
     from lightning_fabric import Fabric
+    from lightning_fabric.strategies.ddp import DDPStrategy
 
+    # Weights in float64 stay as they are: Fabric's own float64 would round the loss.
     precision: Any = "bf16-mixed" if settings.precision == "bf16" else "32-true"
     # Fabric announces its precision on stderr, which is the command line's to write on.
     logger = logging.getLogger("lightning_fabric")
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
-        fabric = Fabric(accelerator=settings.accelerator, devices=1, precision=precision)
+        fabric = Fabric(
+            accelerator=settings.accelerator,
+            devices=ranks.num_local,
+            num_nodes=ranks.num_ranks // ranks.num_local,
+            strategy="auto" if ranks.alone else DDPStrategy(),
+            precision=precision,
+        )
+        if not ranks.alone:
+            fabric.launch()
     finally:
         logger.setLevel(level)
     if settings.precision == "bf16" and fabric.device.type == "cpu":
@@ -188,7 +201,9 @@ def fit(
     """
     settings, options = settings or TrainingRecipe(), options or FitOptions()
     monitor = monitored(task, settings.monitor)
-    fabric = options.fabric or make_fabric(settings)
+    if not options.ranks.alone:
+        check_shareable(model)
+    fabric = options.fabric or make_fabric(settings, options.ranks)
     optimiser = make_optimiser(model.to(fabric.device), settings)
     trainee, stepper = fabric.setup(_Trainee(model, task), optimiser)
     loop = _Loop(fabric, trainee, stepper, tuple(loaders), task, settings, options)
@@ -209,6 +224,18 @@ def fit(
     if best_weights:
         model.load_state_dict(best_weights)
     return state
+
+
+def check_shareable(model: nn.Module) -> None:
+    """Raise if several ranks cannot train a model as one does: a share of a batch has other statistics than all."""
+    from torch.nn.modules.batchnorm import _BatchNorm
+
+    for name, module in model.named_modules():
+        if isinstance(module, _BatchNorm):
+            raise ValueError(
+                f"fit: layers must not have statistics over a batch to be trained by several processes, "
+                f"got {type(module).__name__} in {name}; train it as one process"
+            )
 
 
 def stops_early(state: State, settings: TrainingRecipe) -> bool:
@@ -244,51 +271,69 @@ class _Loop:
         scores = Scores(self.task, (state.monitor,), self.fabric.device)
         begin, waited, num_targets, total = time.perf_counter(), 0.0, 0, 0.0
         self.trainee.train()
-        with aligned(self.loaders, number, self.fabric.device) as batches:
+        ranks = self.options.ranks
+        with aligned(self.loaders, number, self.fabric.device, Share(ranks.rank, ranks.num_ranks)) as batches:
             for step in range(num_steps):
                 asked = time.perf_counter()
                 parcel = _Parcel(next(batches))
                 waited += time.perf_counter() - asked
                 rate = self._rate(state, step, num_steps)
-                loss, logits = self._step(parcel, number, step, rate)
-                scores.update(logits.detach(), cast(Tensor, parcel.batches[0].y))
-                num_targets += len(logits)
-                total += loss * len(logits)
+                loss, count, logits = self._step(parcel, number, step, rate)
+                if not parcel.batches[0].filler:
+                    scores.update(logits.detach(), cast(Tensor, parcel.batches[0].y))
+                num_targets += count
+                total += loss * count
                 self.options.watcher.on_step(Step(number, step, num_steps, loss))
         seconds = time.perf_counter() - begin
-        return Epoch(number, total / num_targets, rate, seconds, waited, scores.compute())
+        scores.bring_to_main(ranks)
+        measured = scores.compute() if ranks.is_main else {}
+        return Epoch(**ranks.from_main(asdict(Epoch(number, total / num_targets, rate, seconds, waited, measured))))
 
     def _rate(self, state: State, step: int, num_steps: int) -> float:
         measured = [epoch.valid[state.monitor] for epoch in state.history if epoch.valid]
         return learning_rate(self.settings, len(state.history), step, num_steps, measured, monitor=state.monitor)
 
-    def _step(self, parcel: _Parcel, epoch: int, step: int, rate: float) -> tuple[float, Tensor]:
-        """Make one step and return its loss; a loss or gradient that is not finite changes no weight."""
-        seed_step(self.options.seed, epoch, step, self.fabric.device)
+    def _step(self, parcel: _Parcel, epoch: int, step: int, rate: float) -> tuple[float, int, Tensor]:
+        """Make one step and return the loss and number of its targets on all ranks, and the logits of this one's.
+
+        A loss or gradient that is not finite changes no weight.
+        """
+        seed_step(self.options.seed, epoch, step, self.fabric.device, rank=self.options.ranks.rank)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         loss, logits = self.trainee(parcel)
         self.optimiser.zero_grad(set_to_none=True)
-        self.fabric.backward(loss * self._share(len(logits)))
+        mean, count, factor = self._everywhere(loss.detach(), 0 if parcel.batches[0].filler else len(logits))
+        self.fabric.backward(loss * factor)
         largest = self.settings.clip_norm or math.inf
         norm = self.fabric.clip_gradients(self.trainee, self.optimiser, max_norm=largest, error_if_nonfinite=False)
-        value, size = torch.stack((loss.detach(), norm)).tolist()  # one wait for the device, not two
+        value, size, num_targets = torch.stack((mean, norm, count)).tolist()  # one wait for the device, not three
         if not (math.isfinite(value) and math.isfinite(size)):
-            raise TrainingError(_not_finite(value, size, epoch, step, parcel.batches[0]))
+            raise TrainingError(_not_finite(value, size, epoch, step, self._target_ids(parcel.batches[0])))
         self.optimiser.step()
-        return value, logits
+        return value, int(num_targets), logits
 
-    def _share(self, count: int) -> float:
-        """Return the factor that makes the mean over processes the mean over all targets of the step."""
+    def _everywhere(self, loss: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor | float]:
+        """Return mean loss and number of the step's targets on all ranks, and the factor of this rank's loss.
+
+        With it, the mean over ranks, which the strategy makes of gradients, is the mean over all targets.
+        """
+        own = loss.new_tensor(count)
         if self.fabric.world_size == 1:
-            return 1.0
-        everywhere = self.fabric.all_reduce(torch.tensor(float(count), device=self.fabric.device), reduce_op="sum")
-        return count * float(self.fabric.world_size) / float(everywhere)
+            return loss, own, 1.0
+        both = torch.stack((loss * own if count else own, own))  # The loss of a filler must not count, be it nan.
+        total, everywhere = self.fabric.all_reduce(both, reduce_op="sum")
+        return total / everywhere, everywhere, own * self.fabric.world_size / everywhere
+
+    def _target_ids(self, batch: Batch) -> list[int]:
+        """Return the first ends of a step's targets of all ranks, on the main one."""
+        own = batch.targets[:0, 0] if batch.filler else batch.targets[:, 0]
+        return [node for part in self.options.ranks.gather(own.cpu()) for node in part.tolist()]
 
 
-def seed_step(seed: int, epoch: int, step: int, device: torch.device) -> None:
-    """Seed torch's default generator of a device by (seed, epoch, step), whatever was drawn before."""
-    value = derive_seed(f"step {step}", seed, epoch)
+def seed_step(seed: int, epoch: int, step: int, device: torch.device, *, rank: int = 0) -> None:
+    """Seed torch's default generator of a device by (seed, epoch, step, rank), whatever was drawn before."""
+    value = derive_seed(f"step {step} of rank {rank}" if rank else f"step {step}", seed, epoch)
     # torch.manual_seed would seed every device there is, at a cost of 0.4 ms a step.
     torch.default_generator.manual_seed(value)
     if device.type == "cuda":
@@ -297,8 +342,7 @@ def seed_step(seed: int, epoch: int, step: int, device: torch.device) -> None:
         torch.mps.manual_seed(value)
 
 
-def _not_finite(loss: float, norm: float, epoch: int, step: int, batch: Batch) -> str:
-    ids = batch.targets[:, 0].tolist()
+def _not_finite(loss: float, norm: float, epoch: int, step: int, ids: list[int]) -> str:
     shown = ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
     what = (
         f"loss must be finite, got {loss}"

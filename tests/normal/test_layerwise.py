@@ -154,5 +154,5 @@ def test_only_normal_models_are_taken(graph):
     fails("pairs as targets", make_branch(encoding="none", num_targets=2))
     with pytest.raises(ValueError, match="BlockOptions: block_nodes must be at least 1, got 0"):
         BlockOptions(block_nodes=0)
-    with pytest.raises(ValueError, match="BlockOptions: precision must be float32 or bf16, got 'half'"):
+    with pytest.raises(ValueError, match="BlockOptions: precision must be one of float32, bf16, float64, got 'half'"):
         BlockOptions(precision="half")

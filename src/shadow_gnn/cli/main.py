@@ -34,7 +34,8 @@ from shadow_gnn.cli import (
     train,
     tune,
 )
-from shadow_gnn.errors import RecipeError, ShadowError
+from shadow_gnn.cli.ranks import check_command
+from shadow_gnn.errors import RankError, RecipeError, ShadowError
 
 app = typer.Typer(
     name="shadow",
@@ -84,12 +85,14 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def _common(
+    context: typer.Context,
     debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
     """Deep graph learning on shallow scopes: import a graph, look at it, train a model, predict."""
+    check_command(context.invoked_subcommand)
 
 
 def main() -> NoReturn:
@@ -118,6 +121,8 @@ def _end_with(error: BaseException, debug: bool) -> NoReturn:
         raise error
     if debug:
         raise error
+    if isinstance(error, RankError):
+        _end_at_once(str(error), 2)
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context is not None else ""
@@ -141,7 +146,8 @@ def _end(text: str, code: int) -> NoReturn:
 
 
 def _end_at_once(text: str, code: int) -> NoReturn:
-    """End without taking the interpreter apart: with torch loaded, that alone takes a second on a busy machine.
+    """End without taking the interpreter apart: with torch loaded, that alone takes a second on a busy machine, and
+    connections to ranks that are gone may hold it longer.
 
     Everything that must be closed has been, on the way here.
     """

@@ -13,6 +13,8 @@ import typer
 if TYPE_CHECKING:
     from shadow_gnn.graph import Graph
     from shadow_gnn.model_file import TrainedModel
+    from shadow_gnn.predictions import PredictionOptions
+    from shadow_gnn.ranks import Ranks
 
 
 def predict_command(
@@ -53,27 +55,38 @@ def predict_command(
     import pyarrow as pa
 
     from shadow_gnn.allocator import keep_freed_memory
-    from shadow_gnn.cli.progress import progress_bar
-    from shadow_gnn.cli.targets import choose_targets
+    from shadow_gnn.cli.ranks import joined_ranks
     from shadow_gnn.cli.trained import open_trained
-    from shadow_gnn.predictions import PredictionOptions, write_predictions
+    from shadow_gnn.predictions import PredictionOptions
 
     # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
     pa.enable_signal_handlers(False)
-    keep_freed_memory()
-    trained, opened = open_trained(run, graph)
-    if trained.config.target == "links" or pairs is not None:
-        _predict_pairs(out, trained, opened, pairs)
-        return
-    chosen = choose_targets("predict", opened, targets)
-    options = PredictionOptions(probabilities=not no_probabilities, embedding=embedding)
+    with joined_ranks() as ranks:
+        keep_freed_memory()
+        trained, opened = open_trained(run, graph)
+        if trained.config.target == "links" or pairs is not None:
+            count = _predict_pairs(out, trained, opened, pairs, ranks)
+        else:
+            options = PredictionOptions(probabilities=not no_probabilities, embedding=embedding)
+            count = _predict_nodes(out, trained, opened, targets, options, ranks)
+        if ranks.is_main:
+            typer.echo(f"{out}: {count:,} predictions")
+
+
+def _predict_nodes(
+    out: Path, trained: TrainedModel, graph: Graph, targets: str, options: PredictionOptions, ranks: Ranks
+) -> int:
+    from shadow_gnn.cli.progress import progress_bar
+    from shadow_gnn.cli.targets import choose_targets
+    from shadow_gnn.predictions import write_predictions
+
+    chosen = choose_targets("predict", graph, targets)
+    nodes = range(chosen) if isinstance(chosen, int) else chosen
     with progress_bar() as progress:
-        nodes = range(chosen) if isinstance(chosen, int) else chosen
-        count = write_predictions(out, trained, opened, nodes, options, progress=progress)
-    typer.echo(f"{out}: {count:,} predictions")
+        return write_predictions(out, trained, graph, nodes, options, progress=progress, ranks=ranks)
 
 
-def _predict_pairs(out: Path, trained: TrainedModel, graph: Graph, pairs: Path | None) -> None:
+def _predict_pairs(out: Path, trained: TrainedModel, graph: Graph, pairs: Path | None, ranks: Ranks) -> int:
     from shadow_gnn.cli.pairs import read_pairs
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.pair_predictions import write_pair_predictions
@@ -84,5 +97,4 @@ def _predict_pairs(out: Path, trained: TrainedModel, graph: Graph, pairs: Path |
         raise ValueError("predict: --pairs must name a file of pairs, as the model predicts links")
     given = read_pairs(pairs, graph)
     with progress_bar() as progress:
-        count = write_pair_predictions(out, trained, graph, given, progress=progress)
-    typer.echo(f"{out}: {count:,} predictions")
+        return write_pair_predictions(out, trained, graph, given, progress=progress, ranks=ranks)

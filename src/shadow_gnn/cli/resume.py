@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.ranks import Ranks
 
 
 class From(StrEnum):
@@ -38,17 +41,25 @@ def resume_command(
     """
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.bf16 import use_working_kernels
-    from shadow_gnn.cli.live import live_run, show_result
+    from shadow_gnn.cli.ranks import joined_ranks
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.run.folder import RECIPE, RESULT, read_json
+    from shadow_gnn.run.folder import RECIPE
 
-    keep_freed_memory()
-    if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
-        use_working_kernels()
+    with joined_ranks(run) as ranks:
+        keep_freed_memory()
+        if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
+            use_working_kernels()
+        _resume(run, from_, ranks)
+
+
+def _resume(run: Path, from_: From, ranks: Ranks) -> None:
+    from shadow_gnn.cli.live import show_result
+    from shadow_gnn.cli.ranks import shown_run
+    from shadow_gnn.run.folder import RESULT, read_json
     from shadow_gnn.run.repeats import is_repeats, resume_repeats
     from shadow_gnn.run.training import RunOptions, resume_run
 
-    with live_run(run) as live:
+    with shown_run(run, ranks) as live:
         options = RunOptions(watcher=live)
         if not is_repeats(run):
             resume_run(run, source=from_.value, options=options)
@@ -56,4 +67,5 @@ def resume_command(
             resume_repeats(run, options)
         else:
             raise ValueError(f"resume: --from must be given with one repeat, such as {run / 'repeat-0'}")
-    show_result(run, read_json(run / RESULT))
+    if ranks.is_main:
+        show_result(run, read_json(run / RESULT))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from shadow_gnn.ranks import Ranks
     from shadow_gnn.recipe import Recipe
 
 
@@ -75,29 +76,34 @@ def train_command(
     """
     from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.bf16 import use_working_kernels
+    from shadow_gnn.cli.ranks import joined_ranks
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.reproduce.recipes import find_recipe
     from shadow_gnn.run.folder import free_folder
 
-    changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
-    content = read_recipe(find_recipe(recipe), changes)
-    keep_freed_memory()
-    if content.training.precision == "bf16":
-        use_working_kernels()
-    _train(content, out or free_folder(recipe), repeat, any_size=any_size)
+    folder = out or free_folder(recipe)
+    with joined_ranks(folder) as ranks:
+        changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
+        content = read_recipe(find_recipe(recipe), changes)
+        keep_freed_memory()
+        if content.training.precision == "bf16":
+            use_working_kernels()
+        _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size)
 
 
-def _train(recipe: Recipe, folder: Path, repeat: int, *, any_size: bool) -> None:
-    from shadow_gnn.cli.live import live_run, show_result
+def _train(recipe: Recipe, folder: Path, repeat: int, ranks: Ranks, *, any_size: bool) -> None:
+    from shadow_gnn.cli.live import show_result
+    from shadow_gnn.cli.ranks import shown_run
     from shadow_gnn.run.folder import RESULT, read_json
     from shadow_gnn.run.repeats import train_repeats
     from shadow_gnn.run.training import RunOptions, train_recipe
 
-    with live_run(folder) as live:
+    with shown_run(folder, ranks) as live:
         options = RunOptions(watcher=live, check_memory=not any_size)
         if repeat > 1:
             train_repeats(recipe, folder, repeat, options)
         else:
             train_recipe(recipe, folder, options=options)
-    show_result(folder, read_json(folder / RESULT))
+    if ranks.is_main:
+        show_result(folder, read_json(folder / RESULT))

@@ -103,12 +103,14 @@ def core_hide(owner: str, hide: Hide, targets: NDArray[np.int64]) -> int:
 
 
 def resolve_threads(num_threads: int) -> int:
-    """Return the number of threads to use: 0 means every core this process may run on."""
+    """Return the number of threads to use: 0 means every core this process may run on.
+
+    Processes that torchrun has started on one machine share its cores.
+    """
     if num_threads > 0:
         return num_threads
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, num_cores // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def run_core(

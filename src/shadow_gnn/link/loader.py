@@ -16,7 +16,7 @@ from shadow_gnn.graph import Graph
 from shadow_gnn.link.negatives import count_free, degree_negatives, uniform_negatives
 from shadow_gnn.link.pairs import Ints
 from shadow_gnn.link.splits import NegativeKind, PairSet
-from shadow_gnn.loader import Loader, derive_seed, permutation
+from shadow_gnn.loader import EVERYTHING, Loader, Share, derive_seed, permutation
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +108,10 @@ class PairLoader:
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        return self.shared_epoch(number, EVERYTHING)
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches; every process draws the same pairs."""
         chosen = self.pairs.of_epoch(number)
         loader = Loader(
             self.graph,
@@ -121,7 +125,7 @@ class PairLoader:
             inputs=self.inputs,
             labels=chosen.labels,
         )
-        return loader.epoch(number)
+        return loader.shared_epoch(number, share)
 
 
 def _share(count: int, share: float) -> int:

@@ -6,8 +6,10 @@ Not for: extraction, training, or turning recipes into models (build.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from shadow_gnn.batch import Batch, EdgeArray, Order
@@ -73,6 +75,8 @@ class ShadowGNN(nn.Module):
         if len({len(batch) for batch in given}) > 1:
             sizes = [len(batch) for batch in given]
             raise ValueError(f"ShadowGNN: batches must be of the same targets, got {sizes} of them")
+        if self.head.linear.weight.dtype == torch.float64:
+            given = tuple(batch if batch.x is None else replace(batch, x=batch.x.double()) for batch in given)
         if self.table is not None:
             given = tuple(self.table(batch) for batch in given)
         embeddings = [branch(batch, self.scaling) for branch, batch in zip(self.branches, given, strict=True)]

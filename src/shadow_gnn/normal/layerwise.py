@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import torch
@@ -33,7 +33,8 @@ from shadow_gnn.space import new_array
 OnBlock = Callable[[int, int], None]
 """Called as (blocks done, blocks in all)."""
 
-Precision = Literal["float32", "bf16"]
+Precision = Literal["float32", "bf16", "float64"]
+"""float64 is that of the weights and needs nothing more."""
 Columns = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 """Node ids [n] -> their columns [n, F]."""
 
@@ -64,8 +65,10 @@ class BlockOptions:
         if self.block_nodes is not None:
             check_int("BlockOptions", "block_nodes", self.block_nodes, 1)
         check_int("BlockOptions", "max_bytes", self.max_bytes, 1, 2**62)
-        if self.precision not in ("float32", "bf16"):
-            raise ValueError(f"BlockOptions: precision must be float32 or bf16, got {self.precision!r}")
+        if self.precision not in get_args(Precision):
+            raise ValueError(
+                f"BlockOptions: precision must be one of {', '.join(get_args(Precision))}, got {self.precision!r}"
+            )
 
 
 def layerwise_logits(model: ShadowGNN, graph: Graph, options: BlockOptions | None = None) -> NDArray[Any]:

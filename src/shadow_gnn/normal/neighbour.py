@@ -6,6 +6,7 @@ Not for: scopes that stay apart; there KhopExtractor draws neighbours.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from shadow_gnn.batch import Batch, EdgeArray, check_collate
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.graph import Graph
-from shadow_gnn.loader import derive_seed, epoch_rows
+from shadow_gnn.loader import EVERYTHING, Share, derive_seed, epoch_rows, shared_rows
 from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets
 from shadow_gnn.prefetch import Prefetch
 
@@ -74,15 +75,18 @@ class NeighbourLoader:
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        return self.shared_epoch(number, EVERYTHING)
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches: neighbours are drawn for the share's own targets."""
         check_int("NeighbourLoader", "epoch", number, 0)
-        batches = self._batches(number)
+        batches = self._batches(number, share)
         return Prefetch(batches, self.prefetch) if self.prefetch else batches
 
-    def _batches(self, epoch: int) -> Iterator[Batch]:
+    def _batches(self, epoch: int, share: Share) -> Iterator[Batch]:
         rows = epoch_rows(len(self.targets), self.seed, epoch, shuffle=self.shuffle)
         seed = derive_seed("neighbours", self.seed, None if self.fixed_seed else epoch)
-        for number in range(len(self)):
-            part = rows[number * self.batch_size : (number + 1) * self.batch_size]
+        for number, part, filler in shared_rows(rows, self.batch_size, len(self), share):
             batch = closure_batch(
                 self.graph,
                 self.targets[part],
@@ -94,4 +98,6 @@ class NeighbourLoader:
                 edges=self.edges,
                 target_row=part,
             )
+            if filler:
+                batch = replace(batch, filler=True)
             yield batch if self.inputs is None else self.inputs(batch)

@@ -469,7 +469,7 @@ class TrainingRecipe(Record):
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     """Most passes over the training targets."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
-    """Targets of a step."""
+    """Targets of a step, of all processes together."""
     optimiser: Literal["adam", "adamw"] = "adam"
     """adam adds weight decay to the gradient, adamw takes it from the weights."""
     learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.01
@@ -491,8 +491,9 @@ class TrainingRecipe(Record):
     """Validation metric that decides which epoch is the best; auto is accuracy, micro_f1, mae, or hits50 for links."""
     patience: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     """Stop after this many epochs without a better one; 0 for never."""
-    precision: Literal["float32", "bf16"] = "float32"
-    """bf16 computes linear maps in half the bits, with weights in float32; faster where the processor supports it."""
+    precision: Literal["float32", "bf16", "float64"] = "float32"
+    """bf16 computes linear maps in half the bits, with weights in float32; faster where the processor supports it.
+    float64 has weights and all else in twice the bits, to compare runs digit by digit."""
     evaluate_every: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     """Epochs from one validation to the next."""
     checkpoint_every: Annotated[int, Field(ge=1, le=1_000_000)] = 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
@@ -15,6 +16,7 @@ from typing import Any
 
 from shadow_gnn.errors import RunError, WriteError
 from shadow_gnn.files import new_folder, write_blocks
+from shadow_gnn.ranks import join_ranks
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.run.folder import RECIPE, REPEATS, RESULT, locked, read_json, write_json
@@ -30,16 +32,19 @@ def train_repeats(recipe: Recipe, folder: str | Path, num_repeats: int, options:
     folder, options = Path(folder), options or RunOptions()
     if not 2 <= num_repeats <= MAX_REPEATS:
         raise ValueError(f"train_repeats: num_repeats must be from 2 to {MAX_REPEATS}, got {num_repeats}")
-    if os.path.lexists(folder):
+    ranks = join_ranks()
+    if ranks.is_main and os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
     files = {
         RECIPE: write_recipe(with_graph_path(recipe, graph)),
         REPEATS: f'{{"format": "shadow-repeats", "version": {VERSION}, "num_repeats": {num_repeats}}}\n',
     }
-    with new_folder(folder) as temporary:
-        for name, text in files.items():
-            write_blocks(temporary / name, iter([memoryview(text.encode())]), len(text.encode()))
+    if ranks.is_main:
+        with new_folder(folder) as temporary:
+            for name, text in files.items():
+                write_blocks(temporary / name, iter([memoryview(text.encode())]), len(text.encode()))
+    ranks.from_main(None)  # The others read the folder now.
     return resume_repeats(folder, replace(options, graph=graph))
 
 
@@ -53,16 +58,17 @@ def resume_repeats(folder: str | Path, options: RunOptions | None = None) -> Pat
         cache_folder=options.cache_folder or folder / "cache",
     )
     results: list[dict[str, Any]] = []
-    with locked(folder):
+    ranks = join_ranks()
+    with locked(folder) if ranks.is_main else nullcontext():
         for number in range(num_repeats):
             place = folder / f"repeat-{number}"
-            if place.exists():
+            if ranks.from_main(place.exists()):
                 run = resume_run(place, options=options)
             else:
                 run = train_recipe(recipe.model_copy(update={"seed": recipe.seed + number}), place, options=options)
-            assert run.result is not None
-            results.append(run.result)
-        write_json(folder / RESULT, summarise(results))
+            results.append(ranks.from_main(run.result))
+        if ranks.is_main:
+            write_json(folder / RESULT, summarise(results))
     return folder
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import torch
 
-from shadow_gnn.checkpoint import Checkpoint, restore_model, take_checkpoint
+from shadow_gnn.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
 from shadow_gnn.checkpoints import Checkpoints, Source
 from shadow_gnn.errors import TrainingError, WriteError
 from shadow_gnn.extract.base import edge_graph
@@ -25,12 +25,14 @@ from shadow_gnn.memory import available_memory, check_fits
 from shadow_gnn.metrics import METRICS, monitored
 from shadow_gnn.model_file import BranchEdges, ModelConfig, write_model
 from shadow_gnn.predict import evaluate
+from shadow_gnn.ranks import ALONE, Ranks, join_ranks
 from shadow_gnn.recipe import PATH_KEYS, CombinedRecipe, ExtractorRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.run.folder import METRICS as METRICS_FILE
 from shadow_gnn.run.folder import (
     RESULT,
     Run,
+    RunRecord,
     check_graph,
     check_scopes,
     create_run,
@@ -43,7 +45,7 @@ from shadow_gnn.run.folder import (
 from shadow_gnn.run.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
 from shadow_gnn.setup import Setup, branch_edges, make_setup, open_recipe_graph
 from shadow_gnn.task import NodeTask
-from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, fit, stops_early
+from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, Watcher, fit, stops_early
 
 _SMALL_GRAPH = 100_000
 
@@ -94,25 +96,37 @@ def train_recipe(
 ) -> Run:
     """Train a recipe, or the recipe in a file with overrides such as "model.num_layers=5", in a new run folder.
 
-    out: the folder to make; runs/<name>-<number> if None.
+    out: the folder to make; runs/<name>-<number> if None. Processes that torchrun starts train together; each must
+    call this, and the main one writes.
     """
-    options = options or RunOptions()
-    _check_one_process()
+    options, ranks = options or RunOptions(), join_ranks()
     folder = Path(out) if out is not None else free_folder("run" if isinstance(recipe, Recipe) else recipe)
+    folder = Path(ranks.from_main(str(folder)))
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe, overrides)
     elif overrides:
         raise ValueError("train_recipe: overrides must go with the file of a recipe, got a Recipe")
-    if os.path.lexists(folder):
+    check_method(recipe, ranks)
+    if ranks.is_main and os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
     recipe = with_graph_path(recipe, graph)
     if options.check_memory:
-        check_memory(recipe, graph)
+        check_memory(recipe, graph, ranks)
     setup = make_setup(recipe, graph, cache_folder=options.cache_folder or folder / "cache")
-    run = create_run(folder, recipe, graph, num_threads=torch.get_num_threads(), scopes=_scope_keys(setup))
-    _train(run, setup, "last", options.watcher or SilentRun())
+    run = _create_run(folder, setup, ranks)
+    _train(run, setup, "last", options.watcher or SilentRun(), ranks)
     return run
+
+
+def _create_run(folder: Path, setup: Setup, ranks: Ranks) -> Run:
+    """Make the run folder as the main rank; the others are told what it is of."""
+    recipe, made = setup.recipe, None
+    if ranks.is_main:
+        num_threads = torch.get_num_threads()
+        made = create_run(folder, recipe, setup.graph, num_threads=num_threads, scopes=_scope_keys(setup))
+    record = ranks.from_main(None if made is None else made.record.model_dump(mode="json"))
+    return made or Run(folder, recipe, RunRecord.model_validate(record))
 
 
 def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptions | None = None) -> Run:
@@ -120,18 +134,18 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
 
     source: the checkpoint to go on from, if it is not to be the last one.
     """
-    options = options or RunOptions()
-    _check_one_process()
+    options, ranks = options or RunOptions(), join_ranks()
     run = open_run(folder)
-    if run.result is not None:
+    if ranks.from_main(run.result is not None):
         return run
+    check_method(run.recipe, ranks)
     graph = options.graph or open_recipe_graph(run.recipe.graph)
     check_graph(run, graph)
     if options.check_memory:
-        check_memory(run.recipe, graph)
+        check_memory(run.recipe, graph, ranks)
     setup = make_setup(run.recipe, graph, cache_folder=options.cache_folder or run.folder / "cache")
     check_scopes(run, _scope_keys(setup))
-    _train(run, setup, source, options.watcher or SilentRun())
+    _train(run, setup, source, options.watcher or SilentRun(), ranks)
     return run
 
 
@@ -140,9 +154,20 @@ def _scope_keys(setup: Setup) -> list[str]:
     return [extractor.key for extractor in (*setup.training_extractors, *setup.evaluation_extractors)]
 
 
-def check_memory(recipe: Recipe, graph: Graph) -> None:
-    """Raise, with advice, if a run would need more memory than there is now."""
+def check_method(recipe: Recipe, ranks: Ranks) -> None:
+    """Raise if several processes cannot share the batches of a recipe's method."""
+    method = recipe.training.method
+    if not ranks.alone and method in ("full", "saint"):
+        raise ValueError(
+            f"training: method must be shadow or neighbour for {ranks.num_ranks} processes, got {method!r}, "
+            "whose batches are one graph that cannot be shared; train it as one process"
+        )
+
+
+def check_memory(recipe: Recipe, graph: Graph, ranks: Ranks = ALONE) -> None:
+    """Raise, with advice, if a run would need more memory than there is now for each process of this machine."""
     free = available_memory()
+    free = None if free is None else free // ranks.num_local
     # The equations cost an extraction; a graph that is far too small to matter is not looked at.
     if free is not None and graph.num_nodes + graph.num_edges > _SMALL_GRAPH:
         check_fits(predict_run(recipe, graph), free)
@@ -175,38 +200,64 @@ def _with_other_paths(recipe: Recipe) -> Recipe:
     return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
 
 
-def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher) -> None:
+def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
     """Train from a checkpoint, if there is one, to the end, and write what came out."""
+    checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
+    if not ranks.is_main:
+        _fit(setup, checkpoint_from_main(None, ranks), _Follower(setup), ranks)
+        _test(setup, checkpoint_from_main(None, ranks), ranks)
+        return
     with locked(run.folder), ExitStack() as stack:
         remove_leftovers(run.folder)
-        checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
-        checkpoint = checkpoints.read(source)
+        checkpoint = checkpoint_from_main(checkpoints.read(source), ranks)
         past = [] if checkpoint is None else [Epoch(**epoch) for epoch in checkpoint.content["history"]]
         loggers = _open_loggers(run, setup, past)
         for logger in loggers:
             stack.callback(logger.close)
         watcher.on_start(run, setup, len(past))
         keeper = _Keeper(run, setup, checkpoints, loggers, watcher)
-        state = _fit(setup, checkpoint, keeper)
-        _finish(run, setup, checkpoints, state)
+        try:
+            state = _fit(setup, checkpoint, keeper, ranks)
+        except TrainingError as error:
+            epochs = checkpoints.epochs()
+            kept = f"; the checkpoint of epoch {epochs[0]} is kept in {run.folder}" if epochs else ""
+            raise TrainingError(f"{error}{kept}") from error
+        assert state.best is not None
+        best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
+        _finish(run, setup, state, _test(setup, best, ranks))
 
 
-def _fit(setup: Setup, checkpoint: Checkpoint | None, keeper: _Keeper) -> State:
+def _fit(setup: Setup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: Ranks) -> State:
     settings = setup.recipe.training
     valid = setup.split_loaders("valid")
 
     def validate(model: torch.nn.Module) -> dict[str, float]:
-        return evaluate(model, valid, setup.task, precision=settings.precision)
+        return evaluate(model, valid, setup.task, precision=settings.precision, ranks=ranks)
 
     options = FitOptions(
-        seed=setup.recipe.seed, validate=validate, watcher=keeper, checkpoint=checkpoint, keep_best=False
+        seed=setup.recipe.seed, validate=validate, watcher=watcher, checkpoint=checkpoint, keep_best=False, ranks=ranks
     )
-    try:
-        return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
-    except TrainingError as error:
-        epochs = keeper.checkpoints.epochs()
-        kept = f"; the checkpoint of epoch {epochs[0]} is kept in {keeper.run.folder}" if epochs else ""
-        raise TrainingError(f"{error}{kept}") from error
+    return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
+
+
+def _test(setup: Setup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
+    """Give the model the weights of its best epoch and return how good it is on the test targets, if there are any."""
+    assert best is not None
+    restore_model(best, setup.model)
+    if not setup.has_split("test"):
+        return {}
+    precision = setup.recipe.training.precision
+    return evaluate(setup.model, setup.split_loaders("test"), setup.task, precision=precision, ranks=ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Follower(Silent):
+    """Keeps the scopes that a rank which writes nothing else has extracted."""
+
+    setup: Setup
+
+    def on_epoch(self, state: State) -> None:
+        self.setup.keep_scopes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,14 +315,10 @@ def _numbers(epoch: Epoch) -> dict[str, float]:
     }
 
 
-def _finish(run: Run, setup: Setup, checkpoints: Checkpoints, state: State) -> None:
+def _finish(run: Run, setup: Setup, state: State, test: Mapping[str, float]) -> None:
     """Write the best epoch's model and how good it is; result.json comes last and says that all is there."""
     best = state.best
     assert best is not None
-    restore_model(checkpoints.read_best(best.number + 1), setup.model)
-    test: dict[str, float] = {}
-    if setup.has_split("test"):
-        test = evaluate(setup.model, setup.split_loaders("test"), setup.task, precision=setup.recipe.training.precision)
     write_model(run.folder, setup.model, _config(setup))
     rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
     write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
@@ -325,10 +372,3 @@ def _branch_edges(setup: Setup) -> tuple[BranchEdges, ...] | None:
 def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:
     """Write a metric that is not defined as null, which JSON has, and not as nan, which it has not."""
     return {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-
-
-def _check_one_process() -> None:
-    """Refuse several processes: each would train the whole, and all would write into one folder."""
-    count = os.environ.get("WORLD_SIZE", "1")
-    if count != "1":
-        raise ValueError(f"train: must run as one process, got WORLD_SIZE={count}")
