@@ -44,7 +44,7 @@ def score_pairs(trained: TrainedModel, graph: Graph, pairs: ArrayLike) -> NDArra
 
     In an undirected graph both ways to write a pair give the same; a pair may come more than once.
     """
-    return _probabilities(trained, graph, check_pairs("predict", graph, pairs), ALONE)
+    return _probabilities(trained, graph, check_pairs("predict", graph, pairs))
 
 
 def write_pair_predictions(

@@ -170,7 +170,7 @@ class RwrRecipe(ScopeRecord):
     teleport: Annotated[float, Field(ge=0.001, lt=1)] = 0.2609
     """Restart probability of the walk; smaller reaches further."""
     num_walks: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
-    """Walks from each target; simrank: and of each node that is compared with it, 128 if left out."""
+    """Walks from each target."""
     resample: bool = False
     """Draw other walks in each epoch of training; otherwise a target keeps its scope."""
 
