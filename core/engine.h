@@ -237,7 +237,7 @@ struct Worker {
     const size_t count = targets.size();
     const int64_t most = std::min<int64_t>(options.topk, INT32_MAX) * static_cast<int64_t>(count);
     const int64_t limit = std::min(scope.max_nodes, most);
-    rank_by_ppr(csr, options.ppr, hidden, scope);
+    rank_by(ppr, csr, options.ppr, hidden, scope);
     ranking.keep_best(std::min<int64_t>(options.ppr.topk, INT32_MAX) * static_cast<int64_t>(count), count);
     if (options.more_ptr != nullptr) add_candidates(csr, options, item);
     scope.max_nodes = limit;
