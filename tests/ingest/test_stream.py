@@ -20,6 +20,7 @@ from shadow_gnn.ingest.attach import NodeFiles
 from shadow_gnn.ingest.detect import ImportOptions, read_source
 from shadow_gnn.ingest.edge_list import EdgeListOptions
 from shadow_gnn.ingest.stream import StreamOptions, disk_estimate, stream_source
+from shadow_gnn.ingest.table import column_batches, open_table
 from shadow_gnn.store import Contents, save_contents, save_graph
 from shadow_gnn.verify import verify_graph
 from shadow_gnn.work import Nameless, work_folder
@@ -276,3 +277,14 @@ def test_disk_that_an_import_takes_where_the_source_says_how_many_edges_it_has(t
     assert disk_estimate(write_edges(tmp_path / "edges.csv", "dense"), ImportOptions()) is None
     assert disk_estimate(write_ogb_binary(tmp_path / "papers"), ImportOptions()) == 8 * 24
     assert disk_estimate(write_saint(tmp_path / "saint"), ImportOptions()) is None
+
+
+def test_memory_for_reading_parquet_does_not_grow_with_the_file(tmp_path):
+    values = np.random.default_rng(0).integers(1 << 62, size=(2, 800_000))
+    pq.write_table(pa.table({"u": values[0], "v": values[1]}), tmp_path / "edges.parquet", row_group_size=20_000)
+    del values
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in column_batches(open_table(tmp_path / "edges.parquet"), {"u": "int", "v": "int"}):
+        most = max(most, pa.total_allocated_bytes() - before)
+    # The file has 12.8 MB, a row group 0.3 MB, and a batch may be 2^19 rows of 16 bytes.
+    assert most < 10 << 20

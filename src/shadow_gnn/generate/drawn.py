@@ -90,7 +90,8 @@ class _Splits:
     def __init__(self, plan: GraphPlan, num_threads: int) -> None:
         self._model, self._num_threads, self._num_nodes = core_model(plan), num_threads, plan.num_nodes
         # A share of 100 % must leave nobody out, whatever the rounding.
-        self._ends = [min(1 << 32, round(float(end) / 100 * (1 << 32))) for end in np.cumsum(plan.shares)]
+        ends = [min(1 << 32, round(float(end) / 100 * (1 << 32))) for end in np.cumsum(plan.shares)]
+        self._ends = (ends[0], ends[1], ends[2])
         starts = range(0, plan.num_nodes, _SPLIT_STRETCH)
         counts = np.array([np.bincount(self.codes(number), minlength=4) for number in range(len(starts))])
         self.before = np.concatenate((np.zeros((1, 4), np.int64), np.cumsum(counts, axis=0)))

@@ -68,6 +68,8 @@ def read_columns(table: Table, kinds: Mapping[str, Kind], progress: Progress = s
 
 def column_batches(table: Table, kinds: Mapping[str, Kind], progress: Progress = silent) -> Iterator[Columns]:
     """Give the named columns some rows at a time, as Arrow arrays."""
+    import pyarrow as pa
+
     for name in kinds:
         table.kind(name)
     batches = _parquet_batches(table, list(kinds)) if table.layout is None else _text_batches(table, kinds)
@@ -79,6 +81,8 @@ def column_batches(table: Table, kinds: Mapping[str, Kind], progress: Progress =
             name: _cast(table.path, name, batch.column(batch.schema.get_field_index(name)), kind)
             for name, kind in kinds.items()
         }
+    # Arrow's allocator keeps what was freed, and nobody needs as much again.
+    pa.default_memory_pool().release_unused()
 
 
 def count_rows(path: Path) -> int | None:
@@ -206,7 +210,8 @@ def _parquet_batches(table: Table, names: list[str]) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(table.path) as file:
+        # With buffers read ahead, as is Arrow's default, the whole compressed file stays in memory until its end.
+        with pq.ParquetFile(table.path, pre_buffer=False) as file:
             yield from file.iter_batches(batch_size=_PARQUET_ROWS, columns=names)
     except (pa.ArrowException, OSError) as error:
         raise SourceError(f"{table.path}: cannot be read: {_one_line(error)}") from error
