@@ -124,6 +124,23 @@ def test_a_recipe_trains_and_predicts_with_scopes_of_another_graph(
     assert found["metrics"]["accuracy"] == pytest.approx(result["test"]["accuracy"])
 
 
+def test_branches_of_an_ensemble_have_edges_of_different_graphs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("data", "diffuse", "small", "near", "--topk", "6") == 0
+    table, rest = RECIPE.format(kind="ppr", edges="scope_graph").split("[model]")
+    other = table.replace("[extractor]", "[[branches]]\n[branches.extractor]")
+    (folder / "recipe.toml").write_text(f"{other}[[branches]]\n[branches.extractor]\ntopk = 8\n[model]{rest}")
+    assert run("train", "recipe.toml", "--out", "run") == 0
+    config = json.loads((folder / "run" / "config.json").read_text())
+    assert [edges["edge_weight"] for edges in config["branch_edges"]] == [True, False]
+    result = json.loads((folder / "run" / "result.json").read_text())
+    capsys.readouterr()
+    assert run("evaluate", "run", "--json") == 0
+    accuracy = json.loads(capsys.readouterr().out)["metrics"]["accuracy"]
+    assert accuracy == pytest.approx(result["test"]["accuracy"])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
