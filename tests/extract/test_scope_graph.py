@@ -11,6 +11,7 @@ import pytest
 from shadow_gnn.batch import collate
 from shadow_gnn.extract import (
     CachedExtractor,
+    CombinedExtractor,
     Extractor,
     KhopExtractor,
     PprExtractor,
@@ -167,3 +168,14 @@ def test_graphs_that_do_not_fit_together_are_named() -> None:
         ScopeGraphExtractor(PprExtractor(), OTHER, "both")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ScopeGraphExtractor: targets must be node ids from 0 to 399, got 400"):
         ScopeGraphExtractor(PprExtractor(), OTHER)(GRAPH, [400])
+
+
+def test_a_part_of_a_combination_may_choose_in_another_graph() -> None:
+    part = ScopeGraphExtractor(PprExtractor(topk=30), OTHER)
+    combined = CombinedExtractor(((1.0, part), (1.0, SimilarExtractor(topk=12, candidates=30))), topk=15, hide="before")
+    assert combined.reads_features and not CombinedExtractor(((1.0, part),)).reads_features
+    scopes = combined(GRAPH, np.array([[100, 200]]))
+    offered = ScopeGraphExtractor(PprExtractor(topk=30, hide="before"), OTHER)(GRAPH, np.array([[100, 200]]))
+    alone = SimilarExtractor(topk=12, candidates=30, hide="before")(GRAPH, np.array([[100, 200]]))
+    assert set(scopes.node_id.tolist()) <= {*offered.node_id.tolist(), *alone.node_id.tolist()}
+    assert set(scopes.node_id.tolist()) & set(offered.node_id.tolist()) - set(alone.node_id.tolist())

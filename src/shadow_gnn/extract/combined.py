@@ -13,10 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.extract.base import Extractor, Hide, check_hide, check_int, check_targets, core_hide, hide_key
+from shadow_gnn.extract.base import (
+    Extractor,
+    Hide,
+    check_hide,
+    check_int,
+    check_targets,
+    core_hide,
+    hide_key,
+    reads_features,
+)
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.katz import KatzExtractor
 from shadow_gnn.extract.ppr import PprExtractor
+from shadow_gnn.extract.scope_graph import ScopeGraphExtractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -58,6 +68,11 @@ class CombinedExtractor:
     def deterministic(self) -> bool:
         """Whether all parts are."""
         return all(part.deterministic for _, part in self.parts)
+
+    @property
+    def reads_features(self) -> bool:
+        """Whether the choice of any part depends on the features."""
+        return any(reads_features(part) for _, part in self.parts)
 
     @property
     def key(self) -> str:
@@ -103,7 +118,8 @@ def _checked_parts(parts: Sequence[tuple[float, Extractor]]) -> Parts:
             raise TypeError(f"CombinedExtractor: parts must be pairs (weight, extractor), got {part!r}")
         if not isinstance(part[0], (int, float)) or not 0 < part[0] < math.inf:
             raise ValueError(f"CombinedExtractor: weight of a part must be above 0, got {part[0]!r}")
-        if not is_dataclass(part[1]) or "hide" not in (field.name for field in fields(part[1])):
+        own: Any = part[1].extractor if isinstance(part[1], ScopeGraphExtractor) else part[1]
+        if not is_dataclass(own) or "hide" not in (field.name for field in fields(own)):
             raise TypeError(
                 "CombinedExtractor: extractor of a part must have an option hide, "
                 f"got {type(part[1]).__name__}; keep the scopes of the combination instead of its parts'"
@@ -112,6 +128,8 @@ def _checked_parts(parts: Sequence[tuple[float, Extractor]]) -> Parts:
 
 
 def _with_options(part: Extractor, options: dict[str, Any]) -> Extractor:
+    if isinstance(part, ScopeGraphExtractor):
+        return replace(part, extractor=_with_options(part.extractor, options))
     assert is_dataclass(part)
     known = {field.name for field in fields(part)}
     changed: Any = replace(part, **{name: value for name, value in options.items() if name in known})
