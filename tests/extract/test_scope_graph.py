@@ -173,7 +173,8 @@ def test_graphs_that_do_not_fit_together_are_named() -> None:
 def test_a_part_of_a_combination_may_choose_in_another_graph() -> None:
     part = ScopeGraphExtractor(PprExtractor(topk=30), OTHER)
     combined = CombinedExtractor(((1.0, part), (1.0, SimilarExtractor(topk=12, candidates=30))), topk=15, hide="before")
-    assert combined.reads_features and not CombinedExtractor(((1.0, part),)).reads_features
+    assert combined.reads_features
+    assert not CombinedExtractor(((1.0, part),)).reads_features
     scopes = combined(GRAPH, np.array([[100, 200]]))
     offered = ScopeGraphExtractor(PprExtractor(topk=30, hide="before"), OTHER)(GRAPH, np.array([[100, 200]]))
     alone = SimilarExtractor(topk=12, candidates=30, hide="before")(GRAPH, np.array([[100, 200]]))
