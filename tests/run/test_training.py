@@ -191,9 +191,9 @@ def test_what_does_not_fit_leaves_no_folder(folder):
     assert not (folder / "a").exists()
 
 
-def test_several_processes_are_refused(folder, monkeypatch):
+def test_several_processes_that_torchrun_did_not_start_are_refused(folder, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ValueError, match="must run as one process, got WORLD_SIZE=2"):
+    with pytest.raises(ValueError, match="several processes must be started by torchrun, got WORLD_SIZE=2 without it"):
         train_recipe(recipe(), "a")
 
 
