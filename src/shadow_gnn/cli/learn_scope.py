@@ -54,7 +54,7 @@ def learn_scope_command(
     graph: Annotated[str | None, typer.Option(help="Graph folder or built-in graph, instead of the recipe's.")] = None,
     explainer: Annotated[
         ExplainerName,
-        typer.Option(help="saliency: one backward pass for many targets; gnnexplainer: PyG's, about a second each."),
+        typer.Option(help="saliency: one backward pass for many targets; gnnexplainer: PyG's, target by target."),
     ] = ExplainerName.saliency,
     explainer_epochs: Annotated[int, typer.Option(min=1, help="gnnexplainer: steps for each target.")] = 100,
     topk: Annotated[

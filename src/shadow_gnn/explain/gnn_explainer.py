@@ -1,6 +1,6 @@
 """GNNExplainer of PyG on a model's twin: a mask over the messages, optimised for one target at a time.
 
-Not for: many targets; saliency.py is thousands of times faster.
+Not for: many targets; saliency.py answers for all of a batch in one pass.
 """
 
 from __future__ import annotations
