@@ -229,7 +229,8 @@ def test_wrong_options_are_named(targets, options, error, message):
 
 
 def test_a_graph_without_features_or_labels():
-    batch = next(iter(SaintLoader(some_graphs()["hubs"], np.arange(10), WalkSampler(5, 1))))
+    graph = replace(some_graphs()["hubs"], x=None)
+    batch = next(iter(SaintLoader(graph, np.arange(10), WalkSampler(5, 1))))
     assert isinstance(batch, Batch)
     assert batch.x is None
     assert batch.y is None

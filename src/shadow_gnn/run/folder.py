@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -221,7 +222,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove files that a killed process had not yet given their names; only for who holds the folder."""
-    for path in (*folder.glob(".*.tmp"), *(folder / "checkpoints").glob(".*.tmp")):
+    found = (folder.glob(".*.tmp"), (folder / "checkpoints").glob(".*.tmp"), (folder / "cache").rglob(".*.tmp"))
+    for path in chain.from_iterable(found):
         if path.is_file():
             path.unlink(missing_ok=True)
 
