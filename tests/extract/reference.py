@@ -40,15 +40,17 @@ def graph_of(
     )
 
 
+@lru_cache(maxsize=64)
 def walks(graph: Graph) -> nx.DiGraph[int]:
-    """Return the graph with arcs in the direction of the walk: from a node to those that send to it."""
+    """Return the graph, frozen, with arcs in the direction of the walk: from a node to those that send to it."""
     arcs: nx.DiGraph[int] = nx.DiGraph()
     arcs.add_nodes_from(range(graph.num_nodes))
     for node in range(graph.num_nodes):
         for entry in range(int(graph.indptr[node]), int(graph.indptr[node + 1])):
             weight = 1.0 if graph.edge_weight is None else float(graph.edge_weight[entry])
             arcs.add_edge(node, int(graph.indices[entry]), weight=weight, position=entry)
-    return arcs
+    frozen: nx.DiGraph[int] = nx.freeze(arcs)
+    return frozen
 
 
 def dense_ppr(graph: Graph, targets: list[int], teleport: float) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ def some_pairs(graph: Graph) -> np.ndarray:
     return np.concatenate((linked, linked[:, ::-1], rng.integers(graph.num_nodes, size=(4, 2))))
 
 
+@lru_cache(maxsize=512)
 def without_link(graph: Graph, first: int, second: int) -> Graph:
     """Return the graph without the edges between two nodes, entry by entry."""
     edges = [(tail, head) for head, tail in walks(graph).edges if {head, tail} != {first, second}]
