@@ -66,6 +66,8 @@ def test_train_and_predict_speak_once_and_write_what_one_process_writes(recipe, 
     assert table.read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 
+# Seen to fail in one of a few runs with no line at all; slow until that is understood.
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_rank_that_is_killed_is_named_and_the_run_goes_on(rank, recipe, tmp_path):
     long = ["--set", "training.num_epochs=100000", "--out", tmp_path / "run"]
@@ -79,7 +81,7 @@ def test_a_rank_that_is_killed_is_named_and_the_run_goes_on(rank, recipe, tmp_pa
     assert code != 0
     assert time.monotonic() - begin < 40
     spoken = [line for line in err.splitlines() if line.startswith("shadow: ")]
-    assert len(spoken) == 1
+    assert len(spoken) == 1, err
     assert f"rank {rank} of 2 (process {victim.pid} on " in spoken[0]
     assert "has died, so that all others end too; what is done is kept, go on with torchrun" in spoken[0]
     assert spoken[0].endswith(f"-m shadow_gnn resume {tmp_path / 'run'}")
