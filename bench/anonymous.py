@@ -1,4 +1,4 @@
-"""Watches the anonymous memory of this process; unlike memory.py it loads no torch, which would count.
+"""Watches the anonymous memory of this process; it loads no torch, which would count.
 
 Not for: any one claim.
 """
@@ -18,8 +18,9 @@ def anonymous_bytes() -> int:
 class AnonymousPeak:
     """The most anonymous memory that this process has had while watched."""
 
-    def __init__(self) -> None:
-        self.num_bytes = 0
+    def __init__(self, seconds: float = 0.01) -> None:
+        """Seconds between two looks."""
+        self.num_bytes, self._seconds = 0, seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -32,5 +33,5 @@ class AnonymousPeak:
         self._thread.join()
 
     def _look(self) -> None:
-        while not self._stop.wait(0.01):
+        while not self._stop.wait(self._seconds):
             self.num_bytes = max(self.num_bytes, anonymous_bytes())

@@ -37,13 +37,13 @@ So far as the graphs that are done tell:
 
 - **Most pairs are alike.** cora, pubmed and amazon-computers are homophilous graphs with few labels here: there is
   little that a scope could leave out, and seeds differ by about a point. The normal side's best is often GraphSAINT,
-  which shows each node in many subgraphs; against the full batch alone scopes look better (cora, GCN of 5 layers: 78.7
-  against 77.3, and 79.9 with GraphSAINT).
-- **GIN with scopes** is behind on cora and, with 5 layers, on pubmed, and its seeds differ by up to 13 points there:
-  some runs do not train. GIN adds up neighbours without a mean, and steps on 24 or 48 targets with a rate of 0.01 are
+  which shows each node in many subgraphs (cora, GCN of 5 layers: 79.9, against 77.3 in full batches and 78.7 with
+  scopes).
+- **GIN with scopes** is behind on cora and, with 5 layers, on pubmed, with deviations of up to 13 points there.
+  GIN adds up neighbours without a mean, and steps on 24 or 48 targets with a rate of 0.01 are
   larger for it than steps on the whole graph. That this is the cause was not tested; on amazon-computers, with four
   to ten times the labels, it is alike.
-- **5 layers of shaDow are not better than 3** here, a point worse on average, most of it GIN and the pooled readouts.
+- **5 layers of shaDow are not better than 3** here, about a point worse on average.
   Scopes of 200 nodes instead of 50 do not change that (table below). There may be nothing beyond the near neighbours to
   find with so few labels; not tested.
 - **Normal models hardly fall from 3 to 5 layers** on these graphs. With normalised layers and DropEdge, 5 layers do

@@ -10,13 +10,13 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from anonymous import AnonymousPeak, anonymous_bytes
 from common import Bar, Report, finish, graphs, options, random_targets
 
 from shadow_gnn.allocator import keep_freed_memory
@@ -34,37 +34,6 @@ WITHIN = 0.35
 """Share by which a prediction may differ from the measurement."""
 LAYERS = ("gcn", "sage", "gat", "gin")
 METHODS = ("full", "saint", "neighbour", "shadow")
-
-
-@dataclass
-class Watch:
-    """The most anonymous memory that this process has had while watched."""
-
-    peak: int = 0
-
-    def __post_init__(self) -> None:
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._stop.wait(0.002):
-            self.peak = max(self.peak, anonymous_bytes())
-
-
-def anonymous_bytes() -> int:
-    """Return the resident memory of this process that belongs to no file."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) * 1024
-    raise OSError("memory: /proc/self/status must have RssAnon, as on Linux")
 
 
 def recipe_of(method: str, layer: str, folder: Path) -> Recipe:
@@ -87,9 +56,9 @@ def work(method: str, layer: str, folder: Path) -> None:
     setup = make_setup(recipe_of(method, layer, folder), open_graph(folder))
     valid = setup.evaluation_loaders(split_targets(setup.graph, "valid"))
     fit_options = FitOptions(validate=lambda model: evaluate(model, valid, setup.task))
-    with Watch() as watch:
+    with AnonymousPeak(0.002) as watch:
         fit(setup.model, setup.training_loaders(), setup.task, setup.recipe.training, fit_options)
-    print(json.dumps({"before": before, "peak": watch.peak}))
+    print(json.dumps({"before": before, "peak": watch.num_bytes}))
 
 
 def prepared(graph: Graph, folder: Path, *, everything: bool = False) -> None:

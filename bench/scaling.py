@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from anonymous import anonymous_bytes
 from common import CACHE, Bar, Report, busy_share, cpu_seconds, finish, load_line, micro, options, random_targets
 from power_law import EXPONENT, MEAN_DEGREE, power_law_graph
 
@@ -34,14 +35,6 @@ def cached_graph(num_nodes: int, cap: int) -> tuple[Path, Path]:
         np.save(paths[1], graph.indices)
         np.save(paths[0], graph.indptr)
     return paths
-
-
-def anonymous_bytes() -> int:
-    """Memory of this process that is no file: mapped graph files do not count."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 def measure(num_nodes: int, cap: int, count: int) -> dict[str, float]:
