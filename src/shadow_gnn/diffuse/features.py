@@ -22,6 +22,7 @@ Search = Literal["exact", "hnsw"]
 
 _MOST_ENTRIES = 1 << 24
 _MOST_ROWS = 4096
+_GROUP = 64
 
 
 @dataclass(frozen=True)
@@ -110,13 +111,24 @@ def _exact_dense(units: NDArray[np.float32], topk: int | None, threshold: float)
         cosine = units[start : start + step] @ units.T
         own = np.arange(len(cosine))
         cosine[own, start + own] = np.inf
-        if topk is not None:
-            best = min(topk, num_nodes)
-            column = np.argpartition(cosine, num_nodes - best, axis=1)[:, num_nodes - best :]
-            yield _of_table(start, column, np.take_along_axis(cosine, column, axis=1))
-        else:
-            row, column = np.nonzero(cosine >= threshold)
-            yield Block(start, _ptr(row, len(cosine)), column, cosine[row, column])
+        least = np.full((len(cosine), 1), threshold, np.float32) if topk is None else _bound(cosine, topk)
+        place = np.flatnonzero(cosine >= least)
+        row, column = np.divmod(place, num_nodes)
+        found = Block(start, _ptr(row, len(cosine)), column, cosine.reshape(-1)[place])
+        yield best_of(found, topk=topk, threshold=threshold)
+
+
+def _bound(cosine: NDArray[np.float32], topk: int) -> NDArray[np.float32]:
+    """Return what the topk best entries of each row reach, and few others do. [R, 1]
+
+    The topk-th best of the maxima of groups of columns; taking maxima is many times faster than ordering a whole row.
+    """
+    num_rows, num_nodes = cosine.shape
+    size = max(1, min(_GROUP, num_nodes // (4 * topk)))
+    num_groups = num_nodes // size
+    maxima = cosine[:, : num_groups * size].reshape(num_rows, size, num_groups).max(axis=1)
+    last = max(0, num_groups - topk)
+    return np.partition(maxima, last, axis=1)[:, last : last + 1]
 
 
 def _exact_sparse(features: SparseFeatures, topk: int | None, threshold: float) -> Iterator[Block]:
