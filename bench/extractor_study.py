@@ -1,6 +1,7 @@
 """Extractor study: shaDow-SAGE with every extractor at equal scope size on six graphs: docs/extractors-results.md.
 
-Not for: speed (extractors.py). Interrupted, it goes on where it stopped; --part lets several processes share it.
+Not for: speed (extractors.py), nor for what the rows are (extractor_rows.py).
+Interrupted, it goes on where it stopped; --part lets several processes share it.
 """
 
 from __future__ import annotations
@@ -16,17 +17,27 @@ from typing import Any
 import numpy as np
 import torch
 from common import CACHE, ROOT, Report
+from extractor_rows import (
+    DIFFUSED,
+    NEIGHBOURS,
+    PAGES,
+    SIZE,
+    TOLERANCE,
+    made_seconds,
+    make_files,
+    page_of,
+    row_names,
+    scopes_of,
+)
 from study import NUM_SEEDS, SIZES, SMALL_SEARCH, study_graph, train
 
 from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.compare import comparable_kinds, sized_table
 from shadow_gnn.files import write_file
+from shadow_gnn.learn.recipes import CANDIDATES_PER_NODE
 from shadow_gnn.recipe import Recipe
 
 FOLDER = CACHE / "extractors"
 PAGE = ROOT / "docs" / "extractors-results.md"
-SIZE = 50
-"""Most nodes of a scope, for every extractor."""
 NAMES = {"ogbn-arxiv": "ogbn-arxiv (substitute features)", "debian": "debian (built in)"}
 Accuracies = dict[tuple[str, str], "Found"]
 
@@ -41,7 +52,16 @@ the extractor differs, each with its default settings (see [extractors](extracto
 nodes. khop draws a fanout that would give as many, and has fewer where nodes have fewer neighbours; full takes the
 nearest nodes up to the cap; node is the target alone, an MLP. For every cell the learning rates 0.01 and 0.003 are
 tried with the first seed and chosen on validation, then {seeds} seeds are run. Dropout is 0.2 and DropEdge 0.1
-everywhere.
+everywhere. Four rows are more than an extractor of one kind:
+
+- gdc and near take scopes of ppr, edges included, from [another graph](extractors/scope-graph.md): gdc from the graph's
+  diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the {neighbours}
+  nearest neighbours in features, which leaves out all edges of the graph.
+- learned has the [scopes that a normal GNN asks for](extractors/learned.md): for each seed one is trained on the whole
+  graph with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of
+  {candidates} PPR candidates. GNNExplainer is left out: with a pass of its own for every step of every target it
+  would take days (see [benchmarks](benchmarks.md)).
+- ensemble joins ppr and fire by [attention](extractors.md#several-at-once): two scopes of at most {size} nodes each.
 
 Sizes are small so that the whole is made in hours: narrow layers, small scopes, few targets (last table), so that
 accuracies are below those of [docs/learning.md](learning.md). Features of more than 128 columns are replaced by their
@@ -74,8 +94,7 @@ def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) ->
     model |= {"dropout": settings["dropout"], "standardise": data in ("debian", "ogbn-arxiv")}
     training: dict[str, Any] = {"learning_rate": settings["learning_rate"], "schedule": "cosine"}
     training |= {"batch_size": size.batch_size, "num_epochs": size.shadow_epochs, "evaluate_every": size.evaluate_every}
-    extractor = sized_table(kind, SIZE)
-    table = {"graph": data, "seed": seed, "model": model, "training": training, "extractor": extractor}
+    table = {"graph": data, "seed": seed, "model": model, "training": training, **scopes_of(kind, data, seed)}
     return Recipe.model_validate(table)
 
 
@@ -88,6 +107,7 @@ def run(data: str, kind: str, settings: Mapping[str, float], seed: int, folder: 
         # Read as a recipe: keys that are newer than the run have their defaults.
         if Recipe.model_validate(kept["recipe"]) == recipe:
             return kept
+    make_files(kind, recipe, folder)
     plan = recipe.model_dump(mode="json", exclude_none=True)
     found = {"recipe": plan, "settings": dict(settings), **train(recipe, study_graph(data, folder, seed))}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +158,7 @@ def table(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Repo
             f"**{found[data, kind].text()}**" if ranks[data][kind] == 1 else found[data, kind].text() for data in names
         ]
         rank = np.mean([ranks[data][kind] for data in names])
-        report.rows.append([f"[{kind}](extractors/{kind}.md)", *texts, f"{rank:.1f}"])
+        report.rows.append([f"[{kind}]({page_of(kind)})", *texts, f"{rank:.1f}"])
     report.notes.append("Bold: the highest mean of a graph. Mean rank: 1 would be the highest mean everywhere.")
     return report
 
@@ -170,7 +190,13 @@ def costs(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Repo
     report = Report("CPU seconds of a run", ("extractor", *names))
     for kind in kinds:
         report.rows.append([kind, *(f"{found[data, kind].seconds:.1f}" for data in names)])
-    report.notes.append("Training, validation and test, a mean over seeds; fixed scopes are kept from run to run.")
+    for kind in (kind for kind in kinds if kind in PAGES and kind != "ensemble"):
+        seconds = [f"{np.mean(made_seconds(data, kind)):.1f}" for data in names]
+        report.rows.append([f"{kind}: made beforehand", *seconds])
+    report.notes.append(
+        "Training, validation and test, a mean over seeds; fixed scopes are kept from run to run. Made beforehand: the "
+        "other graph, once for all seeds, or a normal GNN and scopes of all targets, for each seed."
+    )
     return report
 
 
@@ -187,8 +213,18 @@ def sizes(names: Sequence[str]) -> Report:
 def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None:
     """Write docs/extractors-results.md."""
     runs = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*/*/*.json"))]
-    hours = sum(run["cpu_seconds"] for run in runs) / 3600
-    head = HEAD.format(seeds=NUM_SEEDS, runs=len(runs), hours=f"{hours:.2f}", size=SIZE)
+    made = sum(sum(made_seconds(data, kind)) for data in names for kind in kinds)
+    hours = (sum(run["cpu_seconds"] for run in runs) + made) / 3600
+    head = HEAD.format(
+        seeds=NUM_SEEDS,
+        runs=len(runs),
+        hours=f"{hours:.2f}",
+        size=SIZE,
+        candidates=CANDIDATES_PER_NODE * SIZE,
+        diffused=DIFFUSED,
+        tolerance=TOLERANCE,
+        neighbours=NEIGHBOURS,
+    )
     missing = [name for name in SIZES if name not in names]
     if missing:
         head += f"\n**Not finished**: the runs of {', '.join(missing)} are still to be done.\n"
@@ -198,7 +234,7 @@ def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None
 
 def main() -> None:
     keep_freed_memory()
-    kinds = comparable_kinds()
+    kinds = row_names()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))

@@ -167,9 +167,11 @@ def train(recipe: Recipe, graph: Graph) -> dict[str, float]:
     """Train a recipe on a graph and evaluate the epoch that was best on validation."""
     begin = time.process_time()
     setup = make_setup(recipe, graph)
-    if not recipe.is_normal and setup.training_extractors[0].deterministic:
-        shared = (shared_extractor(recipe.graph, setup.training_extractors[0]),)
-        setup = replace(setup, training_extractors=shared, evaluation_extractors=shared)
+    setup = replace(
+        setup,
+        training_extractors=tuple(shared_extractor(recipe.graph, one) for one in setup.training_extractors),
+        evaluation_extractors=tuple(shared_extractor(recipe.graph, one) for one in setup.evaluation_extractors),
+    )
     valid = setup.evaluation_loaders(graph.splits["valid"])
     options = FitOptions(seed=recipe.seed, validate=lambda model: evaluate(model, valid, setup.task))
     state = fit(setup.model, setup.training_loaders(), setup.task, recipe.training, options)
@@ -189,7 +191,9 @@ _SCOPES: dict[str, Extractor] = {}
 
 
 def shared_extractor(data: str, extractor: Extractor) -> Extractor:
-    """Return the extractor of a graph whose cache all runs of this process share."""
+    """Return the extractor of a graph whose cache all runs of this process share; as it is, if it keeps nothing."""
+    if not extractor.deterministic:
+        return extractor
     return _SCOPES.setdefault(f"{data} {extractor.key}", extractor)
 
 

@@ -1,0 +1,122 @@
+"""Extractor rows: what each row of the extractor study chooses scopes with; files that a row reads are made once.
+
+Not for: training on them and the page (extractor_study.py).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import CACHE
+from study import SIZES, study_graph
+
+from shadow_gnn.build import build_extractor
+from shadow_gnn.compare import comparable_kinds, sized_table
+from shadow_gnn.diffuse import FeatureNeighbours, Kept, PprDiffusion, diffuse_graph
+from shadow_gnn.files import write_file
+from shadow_gnn.graph import Graph
+from shadow_gnn.learn.recipes import CANDIDATES_PER_NODE, normal_recipe
+from shadow_gnn.learn.scoring import Places, Scorer, write_scopes
+from shadow_gnn.model_file import read_model
+from shadow_gnn.recipe import PprRecipe, Recipe
+from shadow_gnn.run.training import RunOptions, train_recipe
+from shadow_gnn.store import save_graph
+
+MADE = CACHE / "extractors-made"
+"""Where learned scopes and other graphs are kept, each with its CPU seconds."""
+SIZE = 50
+"""Most nodes of a scope, for every extractor."""
+DIFFUSED = 64
+"""Most entries of a row of the diffusion."""
+TOLERANCE = 1e-4
+"""Residual bound of the diffusion."""
+NEIGHBOURS = 11
+"""Most entries of a row of the neighbours in features, the node's own included."""
+PAGES = {
+    "gdc": "extractors/scope-graph.md",
+    "near": "extractors/scope-graph.md",
+    "learned": "extractors/learned.md",
+    "ensemble": "extractors.md#several-at-once",
+}
+"""Rows that are more than an extractor of one kind, and the pages that tell of them."""
+
+
+def row_names() -> list[str]:
+    """Return all rows of the study: every kind of extractor that a size is enough for, then PAGES."""
+    return [*comparable_kinds(), *PAGES]
+
+
+def page_of(row: str) -> str:
+    """Return the page of a row, from the folder of docs."""
+    return PAGES.get(row, f"extractors/{row}.md")
+
+
+def scopes_of(row: str, data: str, seed: int) -> dict[str, Any]:
+    """Return the part of a recipe that says what scopes are; the files that it names need not be there yet."""
+    ppr = sized_table("ppr", SIZE)
+    if row == "ensemble":
+        return {"branches": [{"extractor": sized_table(kind, SIZE)} for kind in ("ppr", "fire")]}
+    if row in ("gdc", "near"):
+        return {"extractor": {**ppr, "scope_graph": str(MADE / data / row), "scope_edges": "scope_graph"}}
+    if row == "learned":
+        return {"extractor": {"kind": "file", "path": str(MADE / data / f"learned-{seed}"), "topk": SIZE}}
+    return {"extractor": sized_table(row, SIZE)}
+
+
+def make_files(row: str, recipe: Recipe, folder: Path) -> None:
+    """Make what the scopes of a recipe are read from, unless it is there; folder: where the graphs are."""
+
+    def graph() -> Graph:
+        return study_graph(recipe.graph, folder, recipe.seed)
+
+    if row in ("gdc", "near"):
+        _once(recipe.graph, row, lambda path: _scope_graph(row, graph(), path))
+    elif row == "learned":
+        _once(recipe.graph, f"learned-{recipe.seed}", lambda path: _learned(recipe, graph(), path))
+
+
+def made_seconds(data: str, row: str) -> list[float]:
+    """Return the CPU seconds of what was made for a row on a graph."""
+    paths = sorted((MADE / data).glob(f"{row}-[0-9].json" if row == "learned" else f"{row}.json"))
+    return [float(json.loads(path.read_text())["cpu_seconds"]) for path in paths]
+
+
+def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
+    """Make a file or folder whose CPU seconds are written last: what has none was not finished."""
+    path = MADE / data / name
+    done = path.with_name(f"{name}.json")
+    if done.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begin = time.process_time()
+    make(path)
+    seconds = time.process_time() - begin
+    write_file(done, json.dumps({"cpu_seconds": seconds}).encode())
+    print(f"{data} {name} made: {seconds:.1f} s", flush=True)
+
+
+def _scope_graph(row: str, graph: Graph, path: Path) -> None:
+    source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbours()
+    kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBOURS)
+    save_graph(diffuse_graph(graph, source, kept, num_threads=1), path, overwrite=True)
+
+
+def _learned(recipe: Recipe, graph: Graph, path: Path) -> None:
+    """Train a normal GNN on the training targets of the seed, and rank PPR candidates of all targets by saliency."""
+    phase = normal_recipe(recipe, "full", SIZES[recipe.graph].full_epochs)
+    place = path.with_name(f"{path.name}-normal")
+    shutil.rmtree(place, ignore_errors=True)
+    run = train_recipe(phase, place, options=RunOptions(graph=graph, check_memory=False))
+    trained = read_model(run.folder)
+    num_candidates = CANDIDATES_PER_NODE * SIZE
+    candidates = build_extractor(PprRecipe(topk=num_candidates), training=False, edge_pos=True)
+    targets = np.unique(np.concatenate([*graph.splits.values()]))
+    scorer = Scorer(trained, candidates, num_candidates, SIZE, seed=recipe.seed)
+    write_scopes(scorer, Places.of(trained, graph, inductive=False), targets, path)
+    shutil.rmtree(place)
