@@ -5,6 +5,7 @@ Not for: any one way to choose a scope; each has its own file.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
@@ -47,6 +48,25 @@ class Extractor(Protocol):
         ...
 
 
+class CommonOptions(Protocol):
+    """What all extractors have beside their own parameters."""
+
+    @property
+    def edge_pos(self) -> bool:
+        """Report where each edge stands in the graph."""
+        ...
+
+    @property
+    def hide(self) -> Hide:
+        """What becomes of the link between the ends of a pair."""
+        ...
+
+    @property
+    def num_threads(self) -> int:
+        """Threads to use; 0 for every core of this process."""
+        ...
+
+
 def reads_features(extractor: Extractor) -> bool:
     """Tell whether an extractor's scopes depend on the features of the graph; it says so by that name."""
     return bool(getattr(extractor, "reads_features", False))
@@ -84,6 +104,33 @@ def check_int(owner: str, name: str, value: int, least: int, most: int = NO_CAP)
         raise ValueError(f"{owner}: {name} must be {bounds}, got {value}")
 
 
+def check_above_zero(owner: str, name: str, value: float | None, *, none: str | None = None) -> None:
+    """Raise unless `value` is a finite number above 0; none: what None is for, where it will do too."""
+    if value is None and none is not None:
+        return
+    if value is None or not 0 < value < math.inf:
+        allowed = "" if none is None else f", or None {none}"
+        raise ValueError(f"{owner}: {name} must be above 0{allowed}, got {value}")
+
+
+def check_share(owner: str, name: str, value: float) -> None:
+    """Raise unless `value` is above 0 and below 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{owner}: {name} must be above 0 and below 1, got {value}")
+
+
+def check_common(extractor: CommonOptions) -> None:
+    """Raise unless what an extractor has in common with all others is right."""
+    owner = type(extractor).__name__
+    check_int(owner, "num_threads", extractor.num_threads, 0, 1024)
+    check_hide(owner, extractor.hide)
+
+
+def common_key(extractor: CommonOptions) -> str:
+    """Return the end of an extractor's key: what decides its scopes of that which all have."""
+    return f"edge_pos={extractor.edge_pos}{hide_key(extractor.hide)}"
+
+
 def check_hide(owner: str, hide: str) -> None:
     """Raise unless `hide` is a known way to treat the predicted link."""
     if hide not in get_args(Hide):
@@ -111,6 +158,30 @@ def resolve_threads(num_threads: int) -> int:
         return num_threads
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, num_cores // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+
+def extract_by(
+    extract: Callable[..., tuple[Any, ...]],
+    extractor: CommonOptions,
+    graph: Graph,
+    targets: ArrayLike,
+    *,
+    seed: int,
+    **options: Any,
+) -> Subgraphs:
+    """Check targets and let a function of the core choose their scopes; options: the function's own."""
+    owner = type(extractor).__name__
+    groups = check_targets(graph, targets, owner)
+    return run_core(
+        extract,
+        graph,
+        groups,
+        edge_pos=extractor.edge_pos,
+        seed=seed,
+        num_threads=extractor.num_threads,
+        hide=core_hide(owner, extractor.hide, groups),
+        **options,
+    )
 
 
 def run_core(

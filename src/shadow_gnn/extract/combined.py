@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from shadow_gnn.extract.base import (
     Extractor,
     Hide,
-    check_hide,
+    check_common,
     check_int,
     check_targets,
+    common_key,
     core_hide,
-    hide_key,
     reads_features,
 )
 from shadow_gnn.extract.given import induce
@@ -60,8 +60,7 @@ class CombinedExtractor:
 
     def __post_init__(self) -> None:
         check_int("CombinedExtractor", "topk", self.topk, 1)
-        check_int("CombinedExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("CombinedExtractor", self.hide)
+        check_common(self)
         object.__setattr__(self, "parts", _checked_parts(self.parts))
 
     @property
@@ -78,7 +77,7 @@ class CombinedExtractor:
     def key(self) -> str:
         """Everything that decides a scope."""
         parts = " + ".join(f"{weight!r} * ({part.key})" for weight, part in self._alike())
-        return f"combined/1 topk={self.topk} edge_pos={self.edge_pos}{hide_key(self.hide)} {parts}"
+        return f"combined/1 topk={self.topk} {common_key(self)} {parts}"
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target; every part has the same seed."""

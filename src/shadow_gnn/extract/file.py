@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.extract.base import Extractor, Hide, check_hide, check_int, check_targets, core_hide, hide_key
+from shadow_gnn.extract.base import Extractor, Hide, check_common, check_int, check_targets, common_key, core_hide
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.node import NodeExtractor
 from shadow_gnn.extract.ppr import PprExtractor
@@ -51,8 +51,7 @@ class FileExtractor:
 
     def __post_init__(self) -> None:
         check_int("FileExtractor", "topk", self.topk, 1)
-        check_int("FileExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("FileExtractor", self.hide)
+        check_common(self)
         if self.missing not in get_args(Missing):
             known = ", ".join(get_args(Missing))
             raise ValueError(f"FileExtractor: missing must be one of {known}, got {self.missing!r}")
@@ -76,7 +75,7 @@ class FileExtractor:
         """Everything that decides a scope; of the file its content, wherever it is."""
         return (
             f"file/1 {self._file.checksum} topk={self.topk} missing={self.missing} other_graph={self.other_graph} "
-            f"edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"{common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:

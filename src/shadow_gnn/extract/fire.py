@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import Hide, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.lists import reversed_lists
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
@@ -44,8 +44,7 @@ class FireExtractor:
 
     def __post_init__(self) -> None:
         check_int("FireExtractor", "max_nodes", self.max_nodes, 1)
-        check_int("FireExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("FireExtractor", self.hide)
+        check_common(self)
         for name, value in (("forward", self.forward), ("backward", self.backward)):
             if not 0 <= value < 1:
                 raise ValueError(f"FireExtractor: {name} must be from 0 to below 1, got {value}")
@@ -59,23 +58,19 @@ class FireExtractor:
     def key(self) -> str:
         """Everything that decides a scope, but for the seed."""
         return (
-            f"fire/1 forward={self.forward!r} backward={self.backward!r} max_nodes={self.max_nodes} "
-            f"edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"fire/1 forward={self.forward!r} backward={self.backward!r} max_nodes={self.max_nodes} {common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "FireExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_fire,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed,
-            num_threads=self.num_threads,
             forward=self.forward,
             backward=self.backward,
             max_nodes=self.max_nodes,
             reverse=reversed_lists(graph) if self.backward > 0 else None,
-            hide=core_hide("FireExtractor", self.hide, groups),
         )

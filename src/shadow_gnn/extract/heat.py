@@ -5,13 +5,12 @@ Not for: walks with restarts; extract/ppr.py has them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import Hide, check_above_zero, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -44,14 +43,11 @@ class HeatExtractor:
 
     def __post_init__(self) -> None:
         check_int("HeatExtractor", "topk", self.topk, 1)
-        check_int("HeatExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("HeatExtractor", self.hide)
+        check_common(self)
         if not 0 < self.t <= 100:
             raise ValueError(f"HeatExtractor: t must be above 0 and at most 100, got {self.t}")
-        if self.tolerance is not None and not 0 < self.tolerance < math.inf:
-            raise ValueError(f"HeatExtractor: tolerance must be above 0, or None to refine it, got {self.tolerance}")
-        if not 0 < self.precision < math.inf:
-            raise ValueError(f"HeatExtractor: precision must be above 0, got {self.precision}")
+        check_above_zero("HeatExtractor", "tolerance", self.tolerance, none="to refine it")
+        check_above_zero("HeatExtractor", "precision", self.precision)
 
     @property
     def deterministic(self) -> bool:
@@ -63,22 +59,19 @@ class HeatExtractor:
         """Everything that decides a scope."""
         return (
             f"heat/1 topk={self.topk} t={self.t!r} tolerance={self.tolerance!r} precision={self.precision!r} "
-            f"edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"{common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "HeatExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_heat,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed,
-            num_threads=self.num_threads,
             topk=self.topk,
             time=self.t,
             tolerance=self.tolerance or 0.0,
             precision=self.precision,
-            hide=core_hide("HeatExtractor", self.hide, groups),
         )

@@ -5,13 +5,12 @@ Not for: scores of given pairs; link/heuristics.py has them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import Hide, check_above_zero, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.radius import spectral_bound
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
@@ -50,12 +49,10 @@ class KatzExtractor:
 
     def __post_init__(self) -> None:
         check_int("KatzExtractor", "topk", self.topk, 1)
-        check_int("KatzExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("KatzExtractor", self.hide)
-        for name in ("attenuation", "tolerance", "precision"):
-            value = getattr(self, name)
-            if not (value is None and name != "precision") and not 0 < value < math.inf:
-                raise ValueError(f"KatzExtractor: {name} must be above 0, got {value}")
+        check_common(self)
+        check_above_zero("KatzExtractor", "attenuation", self.attenuation, none="for half of what is safe")
+        check_above_zero("KatzExtractor", "tolerance", self.tolerance, none="to follow the topk-th score")
+        check_above_zero("KatzExtractor", "precision", self.precision)
 
     @property
     def deterministic(self) -> bool:
@@ -67,25 +64,22 @@ class KatzExtractor:
         """Everything that decides a scope."""
         return (
             f"katz/1 topk={self.topk} attenuation={self.attenuation!r} tolerance={self.tolerance!r} "
-            f"precision={self.precision!r} edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"precision={self.precision!r} {common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target; the first call on a graph also finds its spectral bound."""
-        groups = check_targets(graph, targets, "KatzExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_katz,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed,
-            num_threads=self.num_threads,
             topk=self.topk,
             attenuation=self.attenuation_on(graph),
             max_weight=spectral_bound(graph, num_threads=self.num_threads).max_weight,
             tolerance=self.tolerance or 0.0,
             precision=self.precision,
-            hide=core_hide("KatzExtractor", self.hide, groups),
         )
 
     def attenuation_on(self, graph: Graph) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import NO_CAP, Hide, check_common, check_int, check_targets, common_key, extract_by
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -40,8 +40,7 @@ class KhopExtractor:
             check_int("KhopExtractor", "fanout", self.fanout, 1)
         if self.max_nodes is not None:
             check_int("KhopExtractor", "max_nodes", self.max_nodes, 1)
-        check_int("KhopExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("KhopExtractor", self.hide)
+        check_common(self)
 
     @property
     def deterministic(self) -> bool:
@@ -53,24 +52,21 @@ class KhopExtractor:
         """Everything that decides a scope."""
         return (
             f"khop/1 num_hops={self.num_hops} fanout={self.fanout} replace={self.replace} "
-            f"max_nodes={self.max_nodes} edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"max_nodes={self.max_nodes} {common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "KhopExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_khop,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed,
-            num_threads=self.num_threads,
             num_hops=self.num_hops,
             fanout=-1 if self.fanout is None else self.fanout,
             replace=self.replace,
             max_nodes=NO_CAP if self.max_nodes is None else self.max_nodes,
-            hide=core_hide("KhopExtractor", self.hide, groups),
         )
 
 
@@ -93,8 +89,7 @@ class FullExtractor:
         check_int("FullExtractor", "num_hops", self.num_hops, 0)
         if self.max_nodes is not None:
             check_int("FullExtractor", "max_nodes", self.max_nodes, 1)
-        check_int("FullExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("FullExtractor", self.hide)
+        check_common(self)
 
     @property
     def deterministic(self) -> bool:

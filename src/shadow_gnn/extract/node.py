@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import Hide, check_common, common_key, extract_by
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -27,8 +27,7 @@ class NodeExtractor:
     """Threads to use; 0 for every core of this process."""
 
     def __post_init__(self) -> None:
-        check_int("NodeExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("NodeExtractor", self.hide)
+        check_common(self)
 
     @property
     def deterministic(self) -> bool:
@@ -38,17 +37,14 @@ class NodeExtractor:
     @property
     def key(self) -> str:
         """Everything that decides a scope."""
-        return f"node/1 edge_pos={self.edge_pos}{hide_key(self.hide)}"
+        return f"node/1 {common_key(self)}"
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "NodeExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_node,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed,
-            num_threads=self.num_threads,
-            hide=core_hide("NodeExtractor", self.hide, groups),
         )

@@ -5,7 +5,6 @@ Not for: exact PPR vectors; analysis/exact_ppr.py has them for comparison.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import (
+    NO_CAP,
+    Hide,
+    check_above_zero,
+    check_common,
+    check_int,
+    check_share,
+    common_key,
+    extract_by,
+)
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
@@ -138,14 +146,10 @@ def _check_ppr(owner: str, ppr: _Ppr) -> None:
     check_int(owner, "topk", ppr.topk, 1)
     if ppr.max_nodes is not None:
         check_int(owner, "max_nodes", ppr.max_nodes, 1)
-    check_int(owner, "num_threads", ppr.num_threads, 0, 1024)
-    check_hide(owner, ppr.hide)
-    if not 0 < ppr.teleport < 1:
-        raise ValueError(f"{owner}: teleport must be above 0 and below 1, got {ppr.teleport}")
-    if ppr.tolerance is not None and not 0 < ppr.tolerance < math.inf:
-        raise ValueError(f"{owner}: tolerance must be above 0, or None to refine it, got {ppr.tolerance}")
-    if not 0 < ppr.precision < math.inf:
-        raise ValueError(f"{owner}: precision must be above 0, got {ppr.precision}")
+    check_common(ppr)
+    check_share(owner, "teleport", ppr.teleport)
+    check_above_zero(owner, "tolerance", ppr.tolerance, none="to refine it")
+    check_above_zero(owner, "precision", ppr.precision)
     if not 0 <= ppr.threshold <= 1:
         raise ValueError(f"{owner}: threshold must be from 0 to 1, got {ppr.threshold}")
     if ppr.threshold_kind not in ("relative", "absolute"):
@@ -155,22 +159,19 @@ def _check_ppr(owner: str, ppr: _Ppr) -> None:
 def _parameters(ppr: _Ppr) -> str:
     return (
         f"topk={ppr.topk} teleport={ppr.teleport!r} threshold={ppr.threshold!r} {ppr.threshold_kind} "
-        f"tolerance={ppr.tolerance!r} precision={ppr.precision!r} max_nodes={ppr.max_nodes} edge_pos={ppr.edge_pos}"
-        f"{hide_key(ppr.hide)}"
+        f"tolerance={ppr.tolerance!r} precision={ppr.precision!r} max_nodes={ppr.max_nodes} {common_key(ppr)}"
     )
 
 
 def _extract(
     ppr: _Ppr, graph: Graph, targets: ArrayLike, seed: int, *, stochastic: bool, bare: bool = False
 ) -> Subgraphs:
-    groups = check_targets(graph, targets, type(ppr).__name__)
-    return run_core(
+    return extract_by(
         _core.extract_ppr,
+        ppr,
         graph,
-        groups,
-        edge_pos=ppr.edge_pos,
+        targets,
         seed=seed,
-        num_threads=ppr.num_threads,
         topk=ppr.topk,
         teleport=ppr.teleport,
         tolerance=ppr.tolerance or 0.0,
@@ -180,5 +181,4 @@ def _extract(
         stochastic=stochastic,
         bare=bare,
         max_nodes=NO_CAP if ppr.max_nodes is None else ppr.max_nodes,
-        hide=core_hide(type(ppr).__name__, ppr.hide, groups),
     )

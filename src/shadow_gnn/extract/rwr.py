@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import Hide, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.lists import weight_sums
 from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
 from shadow_gnn.extract.subgraphs import Subgraphs
@@ -49,8 +49,7 @@ class RwrExtractor:
     def __post_init__(self) -> None:
         check_int("RwrExtractor", "topk", self.topk, 1)
         check_int("RwrExtractor", "num_walks", self.num_walks, 1, 10_000_000)
-        check_int("RwrExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("RwrExtractor", self.hide)
+        check_common(self)
         if not LEAST_TELEPORT <= self.teleport < 1:
             raise ValueError(
                 f"RwrExtractor: teleport must be at least {LEAST_TELEPORT} and below 1, got {self.teleport}"
@@ -66,22 +65,19 @@ class RwrExtractor:
         """Everything that decides a scope, but for the seed."""
         return (
             f"rwr/1 topk={self.topk} teleport={self.teleport!r} num_walks={self.num_walks} resample={self.resample} "
-            f"edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"{common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "RwrExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_rwr,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed if self.resample else 0,
-            num_threads=self.num_threads,
             topk=self.topk,
             teleport=self.teleport,
             num_walks=self.num_walks,
             sums=weight_sums(graph),
-            hide=core_hide("RwrExtractor", self.hide, groups),
         )

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import (
+    NO_CAP,
+    Hide,
+    check_common,
+    check_int,
+    check_share,
+    check_targets,
+    common_key,
+    extract_by,
+)
 from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
 from shadow_gnn.extract.rows import plain
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets, stretches
@@ -54,12 +63,10 @@ class SimilarExtractor:
         check_int(owner, "candidates", self.candidates, 1)
         if self.candidates < self.topk:
             raise ValueError(f"{owner}: candidates must be at least topk ({self.topk}), got {self.candidates}")
-        if not 0 < self.teleport < 1:
-            raise ValueError(f"{owner}: teleport must be above 0 and below 1, got {self.teleport}")
+        check_share(owner, "teleport", self.teleport)
         if self.index is not None and not isinstance(self.index, Graph):
             raise TypeError(f"{owner}: index must be a Graph or None, got {type(self.index).__name__}")
-        check_int(owner, "num_threads", self.num_threads, 0, 1024)
-        check_hide(owner, self.hide)
+        check_common(self)
 
     @property
     def deterministic(self) -> bool:
@@ -77,7 +84,7 @@ class SimilarExtractor:
         index = None if self.index is None else self.index.fingerprint
         return (
             f"similar/1 topk={self.topk} candidates={self.candidates} teleport={self.teleport!r} index={index} "
-            f"edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"{common_key(self)}"
         )
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
@@ -86,13 +93,12 @@ class SimilarExtractor:
         if graph.x is None:
             raise ValueError("SimilarExtractor: graph must have features to compare, got one without")
         more_ptr, more_id = self._more(graph, groups)
-        return run_core(
+        return extract_by(
             _core.extract_similar,
+            self,
             graph,
             groups,
-            edge_pos=self.edge_pos,
             seed=seed,
-            num_threads=self.num_threads,
             features=_core_features(graph.x),
             topk=self.topk,
             candidates=self.candidates,
@@ -101,7 +107,6 @@ class SimilarExtractor:
             more_ptr=more_ptr,
             more_id=more_id,
             max_nodes=NO_CAP,
-            hide=core_hide("SimilarExtractor", self.hide, groups),
         )
 
     def _more(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import Hide, check_hide, check_int, check_targets, core_hide, hide_key, run_core
+from shadow_gnn.extract.base import Hide, check_common, check_int, check_share, common_key, extract_by
 from shadow_gnn.extract.lists import reversed_lists, weight_sums
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
@@ -60,10 +60,8 @@ class SimrankExtractor:
         check_int("SimrankExtractor", "walk_length", self.walk_length, 1, 32)
         if self.num_candidates is not None:
             check_int("SimrankExtractor", "num_candidates", self.num_candidates, 1, 2_000_000)
-        check_int("SimrankExtractor", "num_threads", self.num_threads, 0, 1024)
-        check_hide("SimrankExtractor", self.hide)
-        if not 0 < self.decay < 1:
-            raise ValueError(f"SimrankExtractor: decay must be above 0 and below 1, got {self.decay}")
+        check_common(self)
+        check_share("SimrankExtractor", "decay", self.decay)
 
     @property
     def deterministic(self) -> bool:
@@ -76,7 +74,7 @@ class SimrankExtractor:
         return (
             f"simrank/1 topk={self.topk} decay={self.decay!r} num_walks={self.num_walks} "
             f"walk_length={self.walk_length} num_candidates={self.num_candidates} resample={self.resample} "
-            f"edge_pos={self.edge_pos}{hide_key(self.hide)}"
+            f"{common_key(self)}"
         )
 
     def error_bound(self, probability: float = 0.05) -> float:
@@ -86,21 +84,18 @@ class SimrankExtractor:
         obeys Hoeffding's inequality (1963, section 5) as the mean of num_walks independent ones does; meetings after
         walk_length steps, which are left out, would add decay^(walk_length + 1) at most.
         """
-        if not 0 < probability < 1:
-            raise ValueError(f"SimrankExtractor: probability must be above 0 and below 1, got {probability}")
+        check_share("SimrankExtractor", "probability", probability)
         sampled = self.decay * math.sqrt(math.log(2 / probability) / (2 * self.num_walks))
         return sampled + self.decay ** (self.walk_length + 1)
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "SimrankExtractor")
-        return run_core(
+        return extract_by(
             _core.extract_simrank,
+            self,
             graph,
-            groups,
-            edge_pos=self.edge_pos,
+            targets,
             seed=seed if self.resample else 0,
-            num_threads=self.num_threads,
             topk=self.topk,
             decay=self.decay,
             num_walks=self.num_walks,
@@ -108,5 +103,4 @@ class SimrankExtractor:
             num_candidates=2 * self.topk if self.num_candidates is None else self.num_candidates,
             sums=weight_sums(graph),
             reverse=reversed_lists(graph),
-            hide=core_hide("SimrankExtractor", self.hide, groups),
         )
