@@ -5,7 +5,7 @@ Not for: what the parts do, for reading recipes (recipe/file.py), nor for what a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -65,6 +65,7 @@ from shadow_gnn.recipe import (
     KatzRecipe,
     KhopRecipe,
     ModelRecipe,
+    NodeRecipe,
     PprRecipe,
     RwrRecipe,
     ScopeRecord,
@@ -78,6 +79,9 @@ PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLa
 HEADED_LAYERS: dict[str, Any] = {"gat": GatLayer, "gatconv": GatConvLayer}
 LAYERS = (*PLAIN_LAYERS, *HEADED_LAYERS, "sgc")
 READOUTS = ("center", "sum", "mean", "max", "sort")
+
+_Maker = Callable[[Any, dict[str, Any], bool], Extractor]
+"""Makes an extractor of a recipe's table, its keys as the class has them, and whether it is for training."""
 
 
 @dataclass(frozen=True)
@@ -177,32 +181,48 @@ def _open_other(key: str, folder: str) -> Graph:
 def _own_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool, hide: Hide) -> Extractor:
     """Make an extractor that chooses in the graph itself."""
     options = recipe.model_dump(exclude={"kind", *ScopeRecord.model_fields})
-    if isinstance(recipe, PprRecipe):
-        drawn = training and recipe.kind == "stochastic-ppr"
-        return (StochasticPprExtractor if drawn else PprExtractor)(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, KhopRecipe):
-        return KhopExtractor(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, FullRecipe):
-        return FullExtractor(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, KatzRecipe):
-        return KatzExtractor(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, HeatRecipe):
-        return HeatExtractor(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, CombinedRecipe):
-        parts = [(part.weight, build_extractor(part.extractor, training=training)) for part in recipe.parts]
-        return CombinedExtractor(tuple(parts), topk=recipe.topk, edge_pos=edge_pos, hide=hide)
-    if isinstance(recipe, FireRecipe):
-        return FireExtractor(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, RwrRecipe | SimrankRecipe):
-        options["resample"] = training and recipe.resample
-        walks = RwrExtractor if isinstance(recipe, RwrRecipe) else SimrankExtractor
-        return walks(edge_pos=edge_pos, hide=hide, **options)
-    if isinstance(recipe, SimilarRecipe):
-        index = None if recipe.index is None else _open_other("index", recipe.index)
-        return SimilarExtractor(edge_pos=edge_pos, hide=hide, **{**options, "index": index})
-    if isinstance(recipe, FileRecipe):
-        return FileExtractor(edge_pos=edge_pos, hide=hide, **options)
-    return NodeExtractor(edge_pos=edge_pos, hide=hide)
+    return _EXTRACTORS[type(recipe)](recipe, {**options, "edge_pos": edge_pos, "hide": hide}, training)
+
+
+def _plain(made: Callable[..., Extractor]) -> _Maker:
+    """Make extractors whose parameters are the recipe's keys."""
+    return lambda recipe, options, training: made(**options)
+
+
+def _walks(made: Callable[..., Extractor]) -> _Maker:
+    """Make extractors that draw anew in training alone."""
+    return lambda recipe, options, training: made(**{**options, "resample": training and recipe.resample})
+
+
+def _ppr(recipe: PprRecipe, options: dict[str, Any], training: bool) -> Extractor:
+    drawn = training and recipe.kind == "stochastic-ppr"
+    return (StochasticPprExtractor if drawn else PprExtractor)(**options)
+
+
+def _combined(recipe: CombinedRecipe, options: dict[str, Any], training: bool) -> Extractor:
+    parts = [(part.weight, build_extractor(part.extractor, training=training)) for part in recipe.parts]
+    return CombinedExtractor(**{**options, "parts": tuple(parts)})
+
+
+def _similar(recipe: SimilarRecipe, options: dict[str, Any], training: bool) -> Extractor:
+    index = None if recipe.index is None else _open_other("index", recipe.index)
+    return SimilarExtractor(**{**options, "index": index})
+
+
+_EXTRACTORS: dict[type[ScopeRecord], _Maker] = {
+    PprRecipe: _ppr,
+    KhopRecipe: _plain(KhopExtractor),
+    FullRecipe: _plain(FullExtractor),
+    NodeRecipe: _plain(NodeExtractor),
+    KatzRecipe: _plain(KatzExtractor),
+    HeatRecipe: _plain(HeatExtractor),
+    CombinedRecipe: _combined,
+    RwrRecipe: _walks(RwrExtractor),
+    SimrankRecipe: _walks(SimrankExtractor),
+    FireRecipe: _plain(FireExtractor),
+    SimilarRecipe: _similar,
+    FileRecipe: _plain(FileExtractor),
+}
 
 
 def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> Extractor:
