@@ -181,7 +181,7 @@ def test_walks_get_the_parameters_of_their_recipes_and_are_drawn_anew_only_in_tr
         rwr = RwrRecipe(topk=5, teleport=0.3, num_walks=9, resample=resample)
         assert build_extractor(rwr, training=True) == RwrExtractor(5, 0.3, 9, resample)
         assert build_extractor(rwr, training=False) == RwrExtractor(5, 0.3, 9)
-        options = {"topk": 5, "decay": 0.3, "num_walks": 9, "walk_length": 2, "num_candidates": 7}
+        options = {"topk": 5, "decay": 0.3, "num_walks": 9, "walk_length": 2, "candidates": 7}
         simrank = SimrankRecipe(**options, resample=resample)
         assert build_extractor(simrank, training=True) == SimrankExtractor(**options, resample=resample)
         assert build_extractor(simrank, training=False) == SimrankExtractor(**options)

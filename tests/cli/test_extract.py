@@ -74,9 +74,9 @@ def test_options_reach_the_extractor(folder):
     assert "topk=3 teleport=0.3 num_walks=9" in key
     key = numbers(
         *(folder, "--extractor", "simrank", "--topk", 3, "--decay", 0.5, "--num-walks", 9, "--walk-length", 2),
-        *("--num-candidates", 7),
+        *("--candidates", 7),
     )["extractor"]
-    assert "topk=3 decay=0.5 num_walks=9 walk_length=2 num_candidates=7" in key
+    assert "topk=3 decay=0.5 num_walks=9 walk_length=2 candidates=7" in key
     key = numbers(folder, "--extractor", "fire", "--forward", 0.3, "--backward", 0.2, "--max-nodes", 3)["extractor"]
     assert "forward=0.3 backward=0.2 max_nodes=3" in key
     assert "precision=0.5" in numbers(folder, "--precision", 0.5)["extractor"]

@@ -54,7 +54,7 @@ EXTRACTORS = {
     "rwr": RwrExtractor(topk=15, num_walks=100, edge_pos=True),
     "rwr, resampled": RwrExtractor(topk=10, num_walks=30, teleport=0.4, resample=True),
     "simrank": SimrankExtractor(topk=15, num_walks=20, walk_length=4, edge_pos=True),
-    "simrank, resampled": SimrankExtractor(topk=8, num_walks=70, walk_length=3, num_candidates=12, resample=True),
+    "simrank, resampled": SimrankExtractor(topk=8, num_walks=70, walk_length=3, candidates=12, resample=True),
     "fire": FireExtractor(forward=0.6, max_nodes=15, edge_pos=True),
     "fire, backward": FireExtractor(forward=0.4, backward=0.6, max_nodes=20),
     "similar": SimilarExtractor(topk=10, candidates=25, edge_pos=True),

@@ -88,7 +88,7 @@ def test_all_walks_one_by_one_give_the_exact_solve(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL.keys())
 def test_scores_are_similarities_or_the_largest_part_that_a_node_carries(name: str) -> None:
     graph = SMALL[name]
-    extractor = SimrankExtractor(topk=6, decay=DECAY, num_walks=10_000, walk_length=3, num_candidates=500)
+    extractor = SimrankExtractor(topk=6, decay=DECAY, num_walks=10_000, walk_length=3, candidates=500)
     allowed = extractor.error_bound(1e-9) - DECAY**4  # Both sides leave out what meets later.
     for target in range(6):
         similar, part = exact_scores(graph, target, 3)
@@ -104,7 +104,7 @@ def test_scores_are_similarities_or_the_largest_part_that_a_node_carries(name: s
 @pytest.mark.parametrize("name", ["hubs", "weighted", "directed"])
 def test_estimates_keep_the_error_bound(name: str, num_walks: int) -> None:
     graph, exact = GRAPHS[name], exact_simrank(GRAPHS[name])
-    extractor = SimrankExtractor(topk=60, num_walks=num_walks, walk_length=6, num_candidates=1000)
+    extractor = SimrankExtractor(topk=60, num_walks=num_walks, walk_length=6, candidates=1000)
     errors = []
     for target in range(0, 60, 3):
         (scope,) = extractor(graph, [target])
@@ -118,7 +118,7 @@ def test_estimates_keep_the_error_bound(name: str, num_walks: int) -> None:
 def test_meetings_after_one_step_are_common_neighbours() -> None:
     graph = GRAPHS["hubs"]
     step = transitions(graph)
-    extractor = SimrankExtractor(topk=60, num_walks=4000, walk_length=1, num_candidates=1000)
+    extractor = SimrankExtractor(topk=60, num_walks=4000, walk_length=1, candidates=1000)
     for target in (5, 20, 33):
         (scope,) = extractor(graph, [target])
         far = scope.hop == 2  # Neighbours carry others; these do not.
@@ -149,7 +149,7 @@ def test_twins_come_with_the_node_between_them() -> None:
 
 def test_a_pair_has_the_mean_of_its_ends() -> None:
     graph = SMALL["kite"]
-    extractor = SimrankExtractor(topk=6, num_walks=10_000, walk_length=3, num_candidates=500)
+    extractor = SimrankExtractor(topk=6, num_walks=10_000, walk_length=3, candidates=500)
     (scope,) = extractor(graph, [[0, 5]])
     expected = np.zeros(6)
     for target in (0, 5):
@@ -201,7 +201,7 @@ def test_error_bound_is_hoeffdings_and_the_tail() -> None:
         ({"decay": float("nan")}, "decay must be above 0 and below 1, got nan"),
         ({"num_walks": 0}, "num_walks must be from 1 to 10000, got 0"),
         ({"walk_length": 33}, "walk_length must be from 1 to 32, got 33"),
-        ({"num_candidates": 0}, "num_candidates must be from 1 to 2000000, got 0"),
+        ({"candidates": 0}, "candidates must be from 1 to 2000000, got 0"),
     ],
 )
 def test_bad_parameters_are_named(options: dict[str, float], message: str) -> None:

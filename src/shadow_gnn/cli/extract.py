@@ -70,7 +70,7 @@ _OPTIONS = {
     Kind.heat: ("topk", "t", "tolerance", "precision"),
     Kind.combined: ("topk", "part"),
     Kind.rwr: ("topk", "teleport", "num_walks"),
-    Kind.simrank: ("topk", "decay", "num_walks", "walk_length", "num_candidates"),
+    Kind.simrank: ("topk", "decay", "num_walks", "walk_length", "candidates"),
     Kind.fire: ("forward", "backward", "max_nodes"),
     Kind.similar: ("topk", "candidates", "teleport", "index"),
     Kind.file: ("path", "topk", "missing", "other_graph"),
@@ -117,7 +117,11 @@ def extract_command(
         ),
     ] = None,
     candidates: Annotated[
-        int | None, typer.Option(help="similar: nodes of highest PPR that are compared.", show_default="1000")
+        int | None,
+        typer.Option(
+            help="similar: nodes of highest PPR that are compared; simrank: nodes that are.",
+            show_default="1000, twice topk for simrank",
+        ),
     ] = None,
     index: Annotated[
         Path | None, typer.Option(help="similar: graph folder of neighbours in features.", show_default="none")
@@ -141,9 +145,6 @@ def extract_command(
         float | None, typer.Option(help="simrank: factor for each step before walks meet.", show_default="0.6")
     ] = None,
     walk_length: Annotated[int | None, typer.Option(help="simrank: steps of a walk.", show_default="5")] = None,
-    num_candidates: Annotated[
-        int | None, typer.Option(help="simrank: nodes compared with a target.", show_default="twice topk")
-    ] = None,
     forward: Annotated[
         float | None, typer.Option(help="fire: burning probability along messages.", show_default="0.7")
     ] = None,
@@ -214,7 +215,6 @@ def extract_command(
         "num_walks": num_walks,
         "decay": decay,
         "walk_length": walk_length,
-        "num_candidates": num_candidates,
         "forward": forward,
         "backward": backward,
         "path": path,

@@ -26,9 +26,9 @@ class SimrankExtractor:
     step, drawn by edge weight; walks from a dead end meet no more.
 
     Candidates are the nodes from which the target's own walks can be met: from where these are after t steps, walks
-    go t steps back. The best num_candidates are compared with the target, each by all pairs of num_walks walks of its
-    own and num_walks of the target. For any one candidate, the estimate is off by more than `error_bound(p)` with
-    probability p at most; nodes that are no candidates have no estimate.
+    go t steps back. As many as `candidates`, the best, are compared with the target, each by all pairs of num_walks
+    walks of its own and num_walks of the target. For any one candidate, the estimate is off by more than
+    `error_bound(p)` with probability p at most; nodes that are no candidates have no estimate.
 
     Similar nodes are as a rule two steps from the target and not joined to it by themselves. So the nodes on walks that
     met are ranked too: each by the largest part of any one candidate's similarity that came through it, or its own
@@ -43,7 +43,7 @@ class SimrankExtractor:
     """Walks of the target, and of each candidate."""
     walk_length: int = 5
     """Steps of a walk; what meets later does not count."""
-    num_candidates: int | None = None
+    candidates: int | None = None
     """Nodes that are compared with each target; None for twice topk."""
     resample: bool = False
     """Draw walks by the seed too, so that every epoch has other scopes."""
@@ -58,8 +58,8 @@ class SimrankExtractor:
         check_int("SimrankExtractor", "topk", self.topk, 1, 1_000_000)
         check_int("SimrankExtractor", "num_walks", self.num_walks, 1, 10_000)
         check_int("SimrankExtractor", "walk_length", self.walk_length, 1, 32)
-        if self.num_candidates is not None:
-            check_int("SimrankExtractor", "num_candidates", self.num_candidates, 1, 2_000_000)
+        if self.candidates is not None:
+            check_int("SimrankExtractor", "candidates", self.candidates, 1, 2_000_000)
         check_common(self)
         check_share("SimrankExtractor", "decay", self.decay)
 
@@ -73,7 +73,7 @@ class SimrankExtractor:
         """Everything that decides a scope, but for the seed."""
         return (
             f"simrank/1 topk={self.topk} decay={self.decay!r} num_walks={self.num_walks} "
-            f"walk_length={self.walk_length} num_candidates={self.num_candidates} resample={self.resample} "
+            f"walk_length={self.walk_length} candidates={self.candidates} resample={self.resample} "
             f"{common_key(self)}"
         )
 
@@ -100,7 +100,7 @@ class SimrankExtractor:
             decay=self.decay,
             num_walks=self.num_walks,
             walk_length=self.walk_length,
-            num_candidates=2 * self.topk if self.num_candidates is None else self.num_candidates,
+            num_candidates=2 * self.topk if self.candidates is None else self.candidates,
             sums=weight_sums(graph),
             reverse=reversed_lists(graph),
         )

@@ -188,7 +188,7 @@ class SimrankRecipe(ScopeRecord):
     """Walks of the target, and of each node that is compared with it."""
     walk_length: Annotated[int, Field(ge=1, le=32)] = 5
     """Steps of each walk."""
-    num_candidates: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    candidates: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Nodes that are compared with each target; left out, twice topk."""
     resample: bool = False
     """Draw other walks in each epoch of training; otherwise a target keeps its scope."""
