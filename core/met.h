@@ -1,0 +1,134 @@
+// Nodes met around the targets, each with what its owner knows of it, and the sending of mass along their lists.
+// Not for: how much is sent, and from where (ppr.h, levels.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "csr.h"
+#include "scratch.h"
+
+namespace shadow {
+
+// Mass: the record of a node, all zero when it is met but for int64_t first, where its list begins, and float degree,
+// the entries of its list, exact to seven digits.
+template <class Id, class Mass>
+class Met {
+ public:
+  // Forget everything and meet the targets. hide_link: as if there were no edge between two targets.
+  void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) {
+    index_.clear();
+    masses_.clear();
+    edges_touched_ = 0;
+    num_hidden_ = 0;
+    gap_[0] = gap_[1] = -1;
+    index_.reserve_more(static_cast<size_t>(num_targets));
+    for (int32_t target = 0; target < num_targets; ++target) index_.add(targets[target]);
+    add_masses(csr);
+    if (hide_link && num_targets == 2) hide(csr, targets);
+  }
+
+  // Sum of the weights of a node's list, hidden edges left out. Of a list longer than max_row, evenly spaced entries
+  // stand for all.
+  double total_weight(const Csr<Id>& csr, size_t number, int64_t max_row) const {
+    const Row<Id> row = csr.row(index_[number]);
+    const int64_t gap = gap_of(number);
+    if (csr.weight == nullptr) return static_cast<double>(row.size() - (gap >= 0));
+    const float* weight = csr.weight + row.position;
+    const int64_t stride = 1 + (row.size() - 1) / max_row;
+    double total = 0;
+    for (int64_t entry = 0; entry < row.size(); entry += stride) total += entry == gap ? 0 : weight[entry];
+    return total * static_cast<double>(stride);
+  }
+
+  // Call receive(number, share times the weight of the edge) for each neighbour of a node, and make_room(count) before
+  // every few of them. Of a list longer than max_row, evenly spaced entries are served. Hidden edges are passed over.
+  template <class MakeRoom, class Receive>
+  void spread(const Csr<Id>& csr, size_t number, double share, int64_t max_row, MakeRoom&& make_room,
+              Receive&& receive) {
+    const Row<Id> row = csr.row(index_[number]);
+    const int64_t gap = gap_of(number);
+    const int64_t stride = 1 + (row.size() - 1) / max_row;
+    const int64_t num_entries = (row.size() + stride - 1) / stride;
+    const bool passes_gap = gap >= 0 && gap % stride == 0;
+    const int64_t before = passes_gap ? gap / stride : num_entries;
+    edges_touched_ += num_entries - passes_gap;
+    const auto spread_part = [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin; first < end; first += kChunk) {
+        spread_chunk(csr, row, stride, first, std::min(first + kChunk, end), share, make_room, receive);
+      }
+    };
+    spread_part(0, before);
+    spread_part(before + passes_gap, num_entries);
+  }
+
+  // Ask for the list of a node that will be needed soon.
+  void prefetch_list(const Csr<Id>& csr, int32_t number) const {
+    prefetch(csr.indices + masses_[static_cast<size_t>(number)].first);
+  }
+
+  Id node(size_t number) const { return index_[number]; }
+  Mass& operator[](size_t number) { return masses_[number]; }
+  std::vector<Mass>& masses() { return masses_; }              // by number; the targets come first
+  const std::vector<Mass>& masses() const { return masses_; }  // by number; the targets come first
+  size_t size() const { return masses_.size(); }
+  int64_t num_hidden() const { return num_hidden_; }
+  int64_t edges_touched() const { return edges_touched_; }
+
+ private:
+  static constexpr int64_t kChunk = 32;  // entries of a list that are looked up together
+
+  int64_t gap_of(size_t number) const { return number < 2 ? gap_[number] : -1; }
+
+  // Find the edges between the two targets in their lists, to pass over them from here on.
+  void hide(const Csr<Id>& csr, const Id* targets) {
+    for (size_t target = 0; target < 2; ++target) {
+      gap_[target] = csr.entry_of(targets[target], targets[1 - target]);
+      num_hidden_ += gap_[target] >= 0;
+      masses_[target].degree -= gap_[target] >= 0;
+    }
+  }
+
+  // Give every node that was numbered since the last call its empty mass.
+  void add_masses(const Csr<Id>& csr) {
+    while (masses_.size() < index_.size()) {
+      const Row<Id> row = csr.row(index_[masses_.size()]);
+      Mass mass{};
+      mass.first = row.position;
+      mass.degree = static_cast<float>(row.size());
+      masses_.push_back(mass);
+    }
+  }
+
+  // Three short loops instead of one, so that each waits for memory once and not once for every neighbour.
+  template <class MakeRoom, class Receive>
+  void spread_chunk(const Csr<Id>& csr, const Row<Id>& row, int64_t stride, int64_t first, int64_t last, double share,
+                    MakeRoom& make_room, Receive& receive) {
+    const float* weight = csr.weight == nullptr ? nullptr : csr.weight + row.position;
+    int32_t numbers[kChunk];
+    for (int64_t entry = first; entry < last; ++entry) {
+      const Id neighbour = csr.checked(row.begin[entry * stride]);
+      index_.prefetch(neighbour);
+      csr.prefetch_degree(neighbour);
+    }
+    index_.reserve_more(static_cast<size_t>(last - first));
+    for (int64_t entry = first; entry < last; ++entry) {
+      // Read again from the map, so checked again.
+      numbers[entry - first] = index_.add(csr.checked(row.begin[entry * stride]));
+    }
+    add_masses(csr);
+    make_room(static_cast<size_t>(last - first));
+    for (int64_t entry = first; entry < last; ++entry) {
+      receive(numbers[entry - first], weight == nullptr ? share : share * weight[entry * stride]);
+    }
+  }
+
+  NodeIndex<Id> index_;
+  std::vector<Mass> masses_;
+  int64_t edges_touched_ = 0, num_hidden_ = 0;
+  int64_t gap_[2] = {-1, -1};  // entry of each of two targets' lists that is hidden, or -1
+};
+
+}  // namespace shadow
