@@ -17,8 +17,8 @@ from common import CACHE
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = (
-    *("ppr", "induce", "khop", "extractors", "pairs", "threads", "scaling", "collate", "saint"),
-    *("step", "epoch", "latency", "full_batch", "single", "generate", "ingest"),
+    *("ppr", "walk_sums", "induce", "khop", "extractors", "pairs", "threads", "scaling", "collate", "saint"),
+    *("step", "epoch", "latency", "full_batch", "single", "learned", "diffuse", "generate", "ingest"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"

@@ -39,6 +39,7 @@ from shadow_gnn.recipe import (
     SimilarRecipe,
     SimrankRecipe,
 )
+from shadow_gnn.recipe.records import EXTRACTORS
 from shadow_gnn.store import save_graph
 from shadow_gnn.views import feature_statistics
 from tests.communities import communities, one_thread  # noqa: F401
@@ -185,6 +186,13 @@ def test_walks_get_the_parameters_of_their_recipes_and_are_drawn_anew_only_in_tr
         simrank = SimrankRecipe(**options, resample=resample)
         assert build_extractor(simrank, training=True) == SimrankExtractor(**options, resample=resample)
         assert build_extractor(simrank, training=False) == SimrankExtractor(**options)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EXTRACTORS if kind != "file"])
+def test_every_kind_is_built_with_its_defaults(kind):
+    made = build_extractor(EXTRACTORS[kind](kind=kind), training=True, edge_pos=True, hide="before")
+    name = "".join(part.capitalize() for part in kind.split("-"))
+    assert (type(made).__name__, made.edge_pos, made.hide) == (f"{name}Extractor", True, "before")
 
 
 def test_only_deterministic_extractors_are_cached():

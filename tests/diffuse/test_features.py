@@ -49,12 +49,15 @@ every_form = pytest.mark.parametrize("features", FORMS.values(), ids=FORMS.keys(
 
 
 @every_form
-def test_exact_neighbours_are_those_of_all_pairs(features: Features, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("topk", [1, 2, 6, 40, 200])
+def test_exact_neighbours_are_those_of_all_pairs(
+    features: Features, topk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(features_module, "_MOST_ROWS", 11)
-    found = dense(diffuse_graph(graph_with(features), FeatureNeighbours(), Kept(6, directed=True)))
+    found = dense(diffuse_graph(graph_with(features), FeatureNeighbours(), Kept(topk, directed=True)))
     expected = cosines(example())
     for node in range(NODES):
-        best = [other for other in np.argsort(-expected[node])[:5] if expected[node, other] > 1e-6]
+        best = [other for other in np.argsort(-expected[node])[: topk - 1] if expected[node, other] > 1e-6]
         assert set(np.flatnonzero(found[node]).tolist()) == set(best)
         np.testing.assert_allclose(found[node, best], expected[node, best], atol=1e-6)
 
