@@ -1,6 +1,6 @@
 """Stream: a source of any size -> the arrays of a graph folder, in bounded memory.
 
-Not for: sources that fit in memory (detect.py), edges with weights or features, nor the data sets that have names.
+Not for: sources that fit in memory (detect.py), nor the data sets that have names.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from shadow_gnn.ingest.detect import ImportOptions, detect
 from shadow_gnn.ingest.edge_list import EdgeListOptions, notes_of, roles_of
 from shadow_gnn.ingest.nodes import FeatureDtype, dense_features
 from shadow_gnn.ingest.ogb_stream import count_edges, stream_ogb
-from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, Lists, build_lists
+from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, EdgeBlocks, Lists, build_lists
+from shadow_gnn.ingest.parquet_edges import parquet_edges
 from shadow_gnn.ingest.saint import map_source
 from shadow_gnn.ingest.staged_integers import stage_integers
 from shadow_gnn.ingest.staged_texts import stage_texts
+from shadow_gnn.ingest.staged_values import staged_values, value_columns
 from shadow_gnn.ingest.staging import Names, Staging
 from shadow_gnn.ingest.table import count_rows, open_table
 from shadow_gnn.space import DiskRows
@@ -36,7 +38,7 @@ from shadow_gnn.work import Scratch
 Array = NDArray[Any]
 Arrays = dict[str, Array | Rows]
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ def import_job(source: Path, options: ImportOptions, memory_bytes: int) -> dict[
         "source": [os.path.realpath(path), status.st_size, status.st_mtime_ns],
         "memory_bytes": memory_bytes,
         "directed": options.directed,
+        "merge": options.merge,
+        "keep_edge_id": options.keep_edge_id,
         "edge_list": chosen["edge_list"],
         "nodes": {name: str(value) for name, value in chosen["nodes"].items()},
     }
@@ -93,8 +97,6 @@ def stream_source(
     The folder made of them equals that of read_source byte for byte.
     """
     kind = detect(source)
-    if options.keep_edge_id:
-        raise SourceError(f"{source}: edge ids must be left out of an import in bounded memory")
     if kind == "OGB":
         with _ogb(source, options, streaming) as found:
             yield found
@@ -133,12 +135,6 @@ def _ogb(
 def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -> tuple[Arrays, int | None, Summary]:
     table = open_table(source, delimiter=options.edge_list.delimiter, header=options.edge_list.header)
     roles = roles_of(table, options.edge_list)
-    if roles.weight is not None or roles.features:
-        column = roles.weight or roles.features[0]
-        raise SourceError(
-            f"{source}: edges must have neither weights nor features to be imported in bounded memory, "
-            f"got column {column!r}"
-        )
     num_nodes = options.edge_list.num_nodes
     if roles.ids == "text" and num_nodes is not None:
         raise SourceError(f"{source}: num_nodes is for integer ids only, these are text")
@@ -153,11 +149,14 @@ def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -
         streaming.memory_bytes,
         streaming.progress,
     )
-    edges, num_nodes, names = (stage_texts if roles.ids == "text" else stage_integers)(staging)
+    edges, num_nodes, names = _staged(staging)
     lists = build_lists(
         edges,
         num_nodes,
         scratch=streaming.scratch,
+        carried=staged_values(
+            streaming.scratch, roles, edges.num_edges, options.merge, keep_edge_id=options.keep_edge_id
+        ),
         undirected=not options.directed,
         memory_bytes=streaming.memory_bytes,
         progress=streaming.progress,
@@ -167,12 +166,21 @@ def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -
     if options.nodes != NodeFiles():
         graph = _graph(lists, names, source)
         columns = _attach(arrays, graph, options.nodes, streaming.progress)
+    arrays |= lists.carried
     if names is not None:
         arrays |= {"node_name_ptr": names.ptr, "node_name_text": names.text}
     # In the order of store.graph_arrays, so that even graph.json is the same.
     splits = {name: arrays.pop(name) for name in list(arrays) if name.startswith("split/")}
-    notes = notes_of(table, {roles.src: roles.ids, roles.dst: roles.ids}, named=names is not None)
+    notes = notes_of(table, {roles.src, roles.dst, *value_columns(roles)}, named=names is not None)
     return arrays | splits, columns, replace(lists.summary, notes=notes)
+
+
+def _staged(staging: Staging) -> tuple[EdgeBlocks, int, Names | None]:
+    """Return the numbered edges, the number of nodes and the table of ids."""
+    if staging.roles.ids == "text":
+        return stage_texts(staging)
+    found = parquet_edges(staging)
+    return stage_integers(staging) if found is None else (found, found.num_nodes, None)
 
 
 def _graph(lists: Lists, names: Names | None, source: Path) -> Graph:
