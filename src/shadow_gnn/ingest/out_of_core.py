@@ -154,6 +154,11 @@ class _Job:
         return {f"carried_{name}": column for name, column in self.carried.columns.items()}
 
     @property
+    def column_bits(self) -> np.uint64:
+        """Bits of the column in a key; at most 31."""
+        return np.uint64(max(self.num_nodes - 1, 0).bit_length())
+
+    @property
     def block(self) -> int:
         """Edges that are worked on together."""
         per_edge = _CARRIED_BYTES_PER_EDGE + _COPIES * row_bytes(self.columns) if self.carried else _BYTES_PER_EDGE
@@ -178,10 +183,11 @@ class _Job:
         for src, dst in self.edges.blocks(self.block):
             _check_ids("src", src, self.num_nodes, done)
             _check_ids("dst", dst, self.num_nodes, done)
-            kept = src != dst
-            num_loops += len(src) - int(np.count_nonzero(kept))
+            loops = src[src == dst]
+            num_loops += len(loops)
             for ids in (dst, src) if self.undirected else (dst,):
-                counts += np.bincount(ids[kept] >> shift, minlength=len(counts))
+                counts += np.bincount(ids >> shift, minlength=len(counts))
+                counts -= np.bincount(loops >> shift, minlength=len(counts))
             done += len(src)
             self.progress("counting edges", done, self.edges.num_edges)
         if done != self.edges.num_edges:
@@ -207,12 +213,13 @@ class _Job:
             raise SourceError("build_lists: the source must stay as it is while it is read, it has changed")
 
     def _put_keys(self, buckets: Buckets, filled: Array, plan: Plan, src: Array, dst: Array, done: int) -> None:
-        limits = np.array(plan.first_row, dtype=np.uint64) * np.uint64(2 * self.num_nodes)
+        limits = np.array(plan.first_row, dtype=np.uint64) << (self.column_bits + np.uint64(1))
         kept = src != dst
-        src, dst = src[kept], dst[kept]
+        if not kept.all():
+            src, dst = src[kept], dst[kept]
         for row, column, turned in ((dst, src, 0), (src, dst, 1)) if self.undirected else ((dst, src, 0),):
             # Sorting whole keys is several times faster than sorting positions by bucket.
-            found = _keys(row, column, self.num_nodes, turned)
+            found = _keys(row, column, self.column_bits, turned)
             found.sort()
             _put_parts(buckets, filled, np.searchsorted(found, limits), (found,))
 
@@ -223,7 +230,7 @@ class _Job:
         # 16 bits are sorted by radix, and equal ones stay in their order.
         order = np.argsort(bucket, kind="stable")
         cuts = np.concatenate(([0], np.cumsum(np.bincount(bucket, minlength=len(plan)))))
-        keys = _keys(row, column, self.num_nodes, turned)[order]
+        keys = _keys(row, column, self.column_bits, turned)[order]
         edge = edge[order]
         del row, column, turned, bucket, order
         values = [part[edge] for part in self.carried.block(done, done + len(src))]
@@ -244,13 +251,14 @@ class _Job:
         clock = _Clock(sum(plan.num_keys) // _LEAST_CHECKPOINTS)
         for number in range(done["bucket"], len(plan)):
             rows = plan.first_row[number : number + 2]
-            column, ends, values, num_distinct = self._lists_of(buckets.take(number), rows[0], rows[1])
-            written["indptr"].write(rows[0] + 1, ends + done["num_entries"])
-            for name, part in {"indices": column, **values}.items():
+            parts, ends, num_distinct = self._lists_of(buckets.take(number), rows[0], rows[1])
+            ends += done["num_entries"]
+            written["indptr"].write(rows[0] + 1, ends)
+            for name, part in parts.items():
                 written[name].append(part)
             done = {
                 "bucket": number + 1,
-                "num_entries": done["num_entries"] + len(column),
+                "num_entries": done["num_entries"] + len(parts["indices"]),
                 "num_distinct": done["num_distinct"] + num_distinct,
             }
             self.progress("sorting lists", number + 1, len(plan))
@@ -261,8 +269,8 @@ class _Job:
                 buckets.give_up(number)
         return done
 
-    def _lists_of(self, columns: tuple[Array, ...], start: int, stop: int) -> tuple[Array, Array, dict[str, Array], int]:
-        """Return the columns of the rows start to stop, where each row ends, what is carried, and how many edges differ.
+    def _lists_of(self, columns: tuple[Array, ...], start: int, stop: int) -> tuple[dict[str, Array], Array, int]:
+        """Return the arrays of the lists of rows start to stop, where each row ends, and how many edges differ.
 
         The keys among the columns are overwritten.
         """
@@ -273,15 +281,16 @@ class _Job:
             keys, values, num_distinct = merge_entries(keys, values, self.carried.merge)
         else:
             keys.sort()
-            num_distinct = int(np.count_nonzero(keys[_starts(keys)] & np.uint64(1) == 0))
+            first = _starts(keys)
+            first &= keys & np.uint64(1) == 0
+            num_distinct = int(np.count_nonzero(first))
             keys >>= np.uint64(1)
             keys = keys[_starts(keys)]
-        size = np.uint64(max(self.num_nodes, 1))
-        row = keys // size
-        keys -= row * size
-        row -= np.uint64(start)
-        ends = np.cumsum(np.bincount(row.view(np.int64), minlength=stop - start))
-        return keys.astype(np.int32), ends, values, num_distinct
+        row = (keys >> self.column_bits).view(np.int64)
+        row -= start
+        ends = np.cumsum(np.bincount(row, minlength=stop - start))
+        keys &= (np.uint64(1) << self.column_bits) - np.uint64(1)
+        return {"indices": keys.astype(np.int32), **values}, ends, num_distinct
 
     def summary(self, plan: Plan, num_entries: int, num_distinct: int) -> Summary:
         """Say what became of the edges."""
@@ -343,10 +352,10 @@ def _plan(counts: Array, num_nodes: int, shift: int, budget: _Budget, num_loops:
     return Plan(first_row, np.add.reduceat(counts, first_bin).tolist(), num_loops)
 
 
-def _keys(row: Array, column: Array, num_nodes: int, turned: int | Array) -> Keys:
+def _keys(row: Array, column: Array, column_bits: np.uint64, turned: int | Array) -> Keys:
     """Join row, column and direction to one number below 2^63 that sorts like them."""
-    keys = row.view(np.uint64) * np.uint64(num_nodes)
-    keys += column.view(np.uint64)
+    keys = row.view(np.uint64) << column_bits
+    keys |= column.view(np.uint64)
     keys <<= np.uint64(1)
     keys |= np.asarray(turned, dtype=np.uint64)
     return keys
