@@ -93,7 +93,8 @@ def test_rows_of_the_source_are_kept(tmp_path):
     check_equal(tmp_path, source, ImportOptions(keep_edge_id=True), 120_000)
 
 
-def test_parquet_with_ids_from_0_on_is_never_copied(tmp_path):
+@pytest.mark.parametrize(("kind", "more"), [("dense", ()), ("gaps", ("number", "node_name_ptr", "node_name_text"))])
+def test_parquet_with_ids_that_are_not_high_is_never_copied(tmp_path, kind, more):
     names = set()
 
     class Watched(Nameless):
@@ -101,10 +102,10 @@ def test_parquet_with_ids_from_0_on_is_never_copied(tmp_path):
             names.add(name)
             return super().rows(name, *arguments, **options)
 
-    source = write_edges(tmp_path / "edges.parquet", "dense")
+    source = write_edges(tmp_path / "edges.parquet", kind)
     with stream_source(source, ImportOptions(), StreamOptions(Watched(tmp_path), 60_000)):
         pass
-    assert names == {"keys", "indices", "indptr"}
+    assert names == {"keys", "indices", "indptr", *more}
 
 
 def test_given_number_of_nodes_keeps_ids(tmp_path):

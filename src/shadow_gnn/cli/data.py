@@ -226,7 +226,11 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
     check_target(folder, overwrite=overwrite)
     needed = disk_estimate(source, options)
     if needed is not None and not work_folder(folder).exists():
-        more = f", {readable(needed.numbered)} if ids are not 0 to N - 1" if needed.numbered > needed.plain else ""
+        more = (
+            f", {readable(needed.numbered)} if ids are so high that they must be numbered there"
+            if needed.numbered > needed.plain
+            else ""
+        )
         typer.echo(f"building the lists takes about {readable(needed.plain)} on the disk{more}", err=True)
         check_space(folder, needed.plain)
     with progress_bar() as progress, open_work(folder, import_job(source, options, budget)) as work:

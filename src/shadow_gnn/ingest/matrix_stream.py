@@ -36,16 +36,16 @@ def stream_npz(
 
     stack: keeps the archive open as long as the arrays are read.
     """
-    check_streamed(options.nodes.feature_dtype)
     archive = stack.enter_context(Archive(path))
+    if "feats" in archive:
+        check_streamed(options.nodes.feature_dtype)
     lists, notes = _lists(archive, options, streaming)
     num_nodes, nodes = lists.summary.num_nodes, NodeData()
     if "format" not in archive:
-        dense = "feats" in archive
         dtype = options.nodes.feature_dtype
         nodes = NodeData(
             x=member_features(archive, "feats", num_nodes, dtype, stack)
-            if dense
+            if "feats" in archive
             else archive_features(archive, num_nodes, dtype),
             y=labels(archive.read("labels"), num_nodes, f"{path}: labels") if "labels" in archive else None,
             splits=archive_splits(archive, num_nodes),
@@ -58,11 +58,12 @@ def stream_npz(
 
 def stream_saint(folder: Path, options: ImportOptions, streaming: StreamOptions) -> tuple[Arrays, int | None, Summary]:
     """Return the arrays of a GraphSAINT folder, its feature columns and a summary."""
-    check_streamed(options.nodes.feature_dtype)
+    x, y, roles = folder / "feats.npy", folder / "class_map.json", folder / "role.json"
+    if x.exists():
+        check_streamed(options.nodes.feature_dtype)
     with Archive(folder / "adj_full.npz") as archive:
         lists, notes = _lists(archive, options, streaming)
     num_nodes = lists.summary.num_nodes
-    x, y, roles = folder / "feats.npy", folder / "class_map.json", folder / "role.json"
     nodes = NodeData(
         x=NpyRows(x, num_nodes, options.nodes.feature_dtype) if x.exists() else None,
         y=read_labels(y, num_nodes) if y.exists() else None,

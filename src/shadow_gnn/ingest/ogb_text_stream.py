@@ -36,13 +36,14 @@ def stream_ogb_text(
     source: Path, options: ImportOptions, streaming: StreamOptions
 ) -> tuple[Arrays, int | None, Summary]:
     """Return the arrays of a data set, its feature columns and a summary."""
-    check_streamed(options.nodes.feature_dtype)
     root = source.parent if source.name == "raw" else source
     raw = root / "raw" if (root / "raw").is_dir() else source
     check_single_type(raw)
     edge, count = find(raw, "edge"), find(raw, "num-node-list")
     if edge is None or count is None:
         raise SourceError(f"{raw}: must hold edge.csv.gz and num-node-list.csv.gz, or data.npz")
+    if find(raw, "node-feat") is not None:
+        check_streamed(options.nodes.feature_dtype)
     num_nodes = single_count(raw, "num_nodes", read_matrix(count, streaming.progress))
     edges = _edges(raw, edge, num_nodes, streaming)
     carried = Carried(None, _edge_features(raw, edges.num_edges, streaming), options.merge, options.keep_edge_id)

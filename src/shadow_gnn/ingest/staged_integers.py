@@ -96,7 +96,7 @@ def _number_integers(staging: Staging, num_edges: int, highest: int) -> dict[str
     if len(known) > MAX_NUMBER:
         raise SourceError(f"{staging.table.path}: must have at most {MAX_NUMBER} nodes, got {len(known)}")
     _write_numbers(staging, edges, known)
-    num_nodes, text_bytes = len(known), _write_names(staging.scratch, known)
+    num_nodes, text_bytes = len(known), write_names(staging.scratch, known)
     staging.scratch.drop("known")
     return {"num_nodes": num_nodes, "named": True, "text_bytes": text_bytes}
 
@@ -166,8 +166,8 @@ def _write_numbers(staging: Staging, edges: StagedEdges, known: DiskRows) -> Non
     numbered.flush()
 
 
-def _write_names(scratch: Scratch, known: DiskRows) -> int:
-    """Write the ids as texts; return their bytes."""
+def write_names(scratch: Scratch, known: DiskRows | Array) -> int:
+    """Write ids as the texts of the nodes; return their bytes."""
     import pyarrow as pa
 
     ptr, text = name_rows(scratch, 1, 0)

@@ -16,13 +16,14 @@ from shadow_gnn.errors import SourceError
 from shadow_gnn.ingest.attach import NodeFiles, known_rows, table_ids
 from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.carried import Carried
+from shadow_gnn.ingest.converted import check_streamed
 from shadow_gnn.ingest.detect import ImportOptions, detect
 from shadow_gnn.ingest.edge_list import EdgeListOptions, notes_of, roles_of
 from shadow_gnn.ingest.matrix_stream import count_matrix, stream_npz, stream_saint
 from shadow_gnn.ingest.ogb_stream import count_edges, stream_ogb
 from shadow_gnn.ingest.ogb_text_stream import stream_ogb_text
 from shadow_gnn.ingest.out_of_core import EdgeBlocks, disk_bytes
-from shadow_gnn.ingest.parquet_edges import parquet_edges
+from shadow_gnn.ingest.parquet_edges import ParquetEdges, parquet_edges
 from shadow_gnn.ingest.staged_integers import stage_integers
 from shadow_gnn.ingest.staged_texts import stage_texts
 from shadow_gnn.ingest.staged_values import staged_values, value_columns
@@ -38,9 +39,9 @@ class DiskNeed:
     """About how many bytes of disk an import takes at most, before features and texts of ids."""
 
     plain: int
-    """If the ids are 0..N-1."""
+    """If the ids are 0..N-1, or not much higher."""
     numbered: int
-    """If they must be numbered anew."""
+    """If they must be numbered on the disk."""
 
 
 def import_job(source: Path, options: ImportOptions, memory_bytes: int) -> dict[str, Any]:
@@ -118,6 +119,8 @@ def stream_source(
     kind = detect(source)
     if kind != "edge list" and options.edge_list != EdgeListOptions():
         raise SourceError(f"{source}: is {kind}, where the options for edge lists have no meaning")
+    if options.nodes.features is not None and options.nodes.features.suffix == ".npy":
+        check_streamed(options.nodes.feature_dtype)
     with ExitStack() as stack:
         if kind == "edge list":
             yield _edge_list(source, options, streaming)
@@ -162,6 +165,8 @@ def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -
     staging = Staging(table, roles, num_nodes, more_ids, scratch, streaming.memory_bytes, streaming.progress)
     edges, num_nodes, names = _staged(staging)
     carried = staged_values(scratch, roles, edges.num_edges, options.merge, options.keep_edge_id)
+    if isinstance(edges, ParquetEdges):
+        streaming = replace(streaming, memory_bytes=streaming.memory_bytes - edges.table_bytes)
     lists = lists_of(edges, num_nodes, carried, streaming, directed=options.directed)
     arrays, num_columns = arranged(lists, NodeData(names), options.nodes, source, streaming.progress)
     notes = notes_of(table, {roles.src, roles.dst, *value_columns(roles)}, named=names is not None)
@@ -172,5 +177,4 @@ def _staged(staging: Staging) -> tuple[EdgeBlocks, int, Names | None]:
     """Return the numbered edges, the number of nodes and the table of ids."""
     if staging.roles.ids == "text":
         return stage_texts(staging)
-    found = parquet_edges(staging)
-    return stage_integers(staging) if found is None else (found, found.num_nodes, None)
+    return parquet_edges(staging) or stage_integers(staging)
