@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 
 
-def anonymous_bytes() -> int:
-    """Return the resident memory of this process that belongs to no file."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+def anonymous_bytes(process: int | str = "self") -> int:
+    """Return the resident memory of a process, this one if none is given, that belongs to no file."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:"))
 
 

@@ -1,6 +1,7 @@
 """Importing edges in bounded memory: our two passes over buckets beside DuckDB and Polars, where they are installed.
 
-Not for: generating (generate.py). Each way runs in a process of its own, whose anonymous memory is watched.
+Not for: generating (generate.py), nor for as many edges as a disk holds (ingest_large.py). Each way runs in a process
+of its own, whose anonymous memory is watched.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def write_source(path: Path, num_edges: int) -> None:
 def ours(source: Path, folder: Path, num_nodes: int) -> None:
     from shadow_gnn.ingest.detect import ImportOptions
     from shadow_gnn.ingest.edge_list import EdgeListOptions
-    from shadow_gnn.ingest.stream import StreamOptions, stream_source
+    from shadow_gnn.ingest.stream import stream_source
+    from shadow_gnn.ingest.streaming import StreamOptions
     from shadow_gnn.work import Nameless
 
     chosen = ImportOptions(edge_list=EdgeListOptions(num_nodes=num_nodes))

@@ -10,25 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from shadow_gnn.cli import main as module
 from shadow_gnn.store import open_graph
 from shadow_gnn.verify import verify_graph
-
-
-@pytest.fixture
-def shadow(monkeypatch, capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-    before = signal.getsignal(signal.SIGTERM)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["shadow", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            module.main()
-        out, err = capsys.readouterr()
-        return caught.value.code, out, err
-
-    yield run
-    signal.signal(signal.SIGTERM, before)
 
 
 def start(*arguments, code="from shadow_gnn.cli.main import main; main()", **options):

@@ -1,32 +1,18 @@
 """`shadow data generate` and `shadow data import --memory`, run as a user runs them."""
 
 import os
-import signal
 import sys
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from shadow_gnn.cli import main as module
 from shadow_gnn.cli.sizes import count, memory_bytes, shares
 from shadow_gnn.store import open_graph
 from shadow_gnn.work import work_folder
-
-
-@pytest.fixture
-def shadow(monkeypatch, capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-    before = signal.getsignal(signal.SIGTERM)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["shadow", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            module.main()
-        out, err = capsys.readouterr()
-        return caught.value.code, out, err
-
-    yield run
-    signal.signal(signal.SIGTERM, before)
 
 
 def test_generate_says_what_it_needs_and_what_it_made(tmp_path, shadow):
@@ -39,7 +25,7 @@ def test_generate_says_what_it_needs_and_what_it_made(tmp_path, shadow):
     # 6,000 edges of 8 bytes and 2,001 offsets of 8; 8,000 features of 2 bytes; labels and ids of 8.
     assert need == (
         f"{tmp_path / 'g'} takes 128 kB on the disk (lists 64 kB, features 16 kB, labels and splits 48 kB), "
-        "at most 160 kB at a time"
+        "at most 128 kB at a time"
     )
     graph = open_graph(tmp_path / "g")
     assert made == (
@@ -61,7 +47,7 @@ def test_generate_names_the_folder_after_the_graph(tmp_path, shadow, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["--nodes", "2e9", "--degree", "500"], "cannot be written (12016000000264 bytes needed): the disk has"),
+        (["--nodes", "2e9", "--degree", "500"], "cannot be written (8516000000264 bytes needed): the disk has"),
         (["--nodes", "some"], "generate: --nodes must be a whole number such as 1000000 or 1e6, got 'some'"),
         (["--nodes", "10", "--degree", "20"], "degree must be from 0 to 9, got 20"),
         (["--nodes", "100", "--memory", "lots"], "generate: --memory must be a size such as 2GB or 500MB, got 'lots'"),
@@ -100,7 +86,7 @@ def test_import_within_memory_says_that_it_goes_on(tmp_path, shadow, monkeypatch
         sys.exit(code)
 
     with monkeypatch.context() as patch:
-        patch.setattr("shadow_gnn.ingest.stream.build_lists", interrupt)
+        patch.setattr("shadow_gnn.ingest.streaming.build_lists", interrupt)
         patch.setattr(module, "_end_at_once", end)
         assert shadow(*arguments)[0] == 130
     assert work_folder(tmp_path / "g").exists()
@@ -110,12 +96,30 @@ def test_import_within_memory_says_that_it_goes_on(tmp_path, shadow, monkeypatch
     assert open_graph(tmp_path / "g").num_nodes == 3
 
 
-def test_import_within_memory_refuses_weights(tmp_path, shadow):
-    (tmp_path / "e.csv").write_text("src,dst,weight\n0,1,2.0\n")
-    code, _, err = shadow("data", "import", tmp_path / "e.csv", tmp_path / "g", "--memory", "1GB")
+def write_weighted(path):
+    src, dst = np.random.default_rng(0).integers(50, size=(2, 400))
+    pq.write_table(pa.table({"src": src, "dst": dst, "weight": np.ones(400, np.float32)}), path)
+
+
+def test_import_within_memory_says_what_weights_take_on_the_disk(tmp_path, shadow):
+    write_weighted(tmp_path / "e.parquet")
+    code, _, err = shadow("data", "import", tmp_path / "e.parquet", tmp_path / "g", "--memory", "1MB")
+    # Of 800 entries a key of 8 bytes, a weight of 4 and an eighth of a list; 400 weights; heads of files.
+    assert (code, err) == (
+        0,
+        "building the lists takes about 12 kB on the disk, 15 kB if ids are so high that they must be numbered there\n",
+    )
+    assert open_graph(tmp_path / "g").edge_weight is not None
+
+
+def test_import_within_memory_is_refused_before_anything_is_written_to_a_full_disk(tmp_path, shadow, monkeypatch):
+    write_weighted(tmp_path / "e.parquet")
+    full = SimpleNamespace(f_bavail=1, f_frsize=4096)
+    monkeypatch.setattr("shadow_gnn.store.os.statvfs", lambda path: full)
+    code, _, err = shadow("data", "import", tmp_path / "e.parquet", tmp_path / "g", "--memory", "1MB")
     assert code == 2
-    assert "must have neither weights nor features" in err
-    assert os.listdir(tmp_path) == ["e.csv"]
+    assert "g: cannot be written (12264 bytes needed): the disk has 4096 bytes free" in err
+    assert os.listdir(tmp_path) == ["e.parquet"]
 
 
 def test_numbers_as_people_write_them():

@@ -1,31 +1,11 @@
 """`shadow data get` and `shadow data list`, as a user sees them."""
 
 import json
-import signal
-import sys
 
-import pytest
 from tests.raw_layouts import write_raw
 
-from shadow_gnn.cli import main as module
 from shadow_gnn.datasets import statistics
 from shadow_gnn.datasets.named import NAMES
-
-
-@pytest.fixture
-def shadow(monkeypatch, capsys):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-    before = signal.getsignal(signal.SIGTERM)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["shadow", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            module.main()
-        out, err = capsys.readouterr()
-        return caught.value.code, out, err
-
-    yield run
-    signal.signal(signal.SIGTERM, before)
 
 
 def test_get_converts_raw_files_once(tmp_path, shadow, monkeypatch):

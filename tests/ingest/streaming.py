@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 
 from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.detect import ImportOptions
-from shadow_gnn.ingest.stream import StreamOptions, import_job, stream_source
+from shadow_gnn.ingest.stream import import_job, stream_source
+from shadow_gnn.ingest.streaming import StreamOptions
 from shadow_gnn.store import Contents, save_contents
 from shadow_gnn.work import open_work
 
@@ -28,16 +29,21 @@ def ids_of(kind: str, node: np.ndarray) -> np.ndarray:
     return {"dense": node, "gaps": node * 3 + 1, "sparse": node * 10**12 + 7}[kind]
 
 
-def write_edges(path: Path, kind: str, num_nodes: int = 300, num_edges: int = 2500) -> Path:
+def write_edges(path: Path, kind: str, num_nodes: int = 300, num_edges: int = 2500, *, values: bool = False) -> Path:
+    """Write edges, some of them several times and in both directions; with values also weights and two features."""
     rng = np.random.default_rng(len(kind))
     node = rng.integers(num_nodes, size=(2, num_edges)) // rng.integers(1, 4, size=(2, num_edges))
     node[0, :num_nodes] = rng.permutation(num_nodes)
     src, dst = ids_of(kind, node)
+    columns = {"src": src, "dst": dst}
+    if values:
+        weight, attr = 1 - rng.random(num_edges, dtype=np.float32), rng.normal(size=(2, num_edges)).astype(np.float32)
+        columns |= {"weight": weight, "year": attr[0], "size": attr[1]}
     if path.suffix == ".parquet":
-        pq.write_table(pa.table({"u": src, "v": dst, "other": np.arange(num_edges)}), path, row_group_size=400)
+        pq.write_table(pa.table({**columns, "other": np.arange(num_edges)}), path, row_group_size=400)
     else:
-        lines = "".join(f"{a},{b}\n" for a, b in zip(src.tolist(), dst.tolist(), strict=True))
-        path.write_text("src,dst\n" + lines)
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        path.write_text("".join(",".join(map(str, row)) + "\n" for row in [tuple(columns), *rows]))
     return path
 
 

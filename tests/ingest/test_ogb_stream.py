@@ -9,6 +9,8 @@ from tests.raw_layouts import NUM_NODES, Y, write_ogb_binary
 from shadow_gnn.errors import SourceError
 from shadow_gnn.ingest.detect import read_source
 from shadow_gnn.ingest.ogb_stream import stream_ogb
+from shadow_gnn.ingest.out_of_core import MEMORY_BYTES
+from shadow_gnn.ingest.streaming import StreamOptions
 from shadow_gnn.store import Contents, save_contents, save_graph
 from shadow_gnn.verify import verify_graph
 from shadow_gnn.work import Nameless
@@ -16,10 +18,10 @@ from shadow_gnn.work import Nameless
 RNG = np.random.default_rng(0)
 
 
-def stream_to(root, folder, **options):
-    with stream_ogb(root, scratch=Nameless(folder.parent), **options) as (arrays, summary):
+def stream_to(root, folder, memory_bytes=MEMORY_BYTES, **options):
+    with stream_ogb(root, StreamOptions(Nameless(folder.parent), memory_bytes), **options) as (arrays, summary):
         columns = arrays["x"].shape[1] if "x" in arrays else None
-        save_contents(Contents(arrays, not options.get("undirected", True), columns), folder)
+        save_contents(Contents(arrays, options.get("directed", False), columns), folder)
     return summary
 
 
@@ -64,7 +66,7 @@ def test_equals_the_reader_in_memory_byte_for_byte(tmp_path, save, changes):
 def test_directed_and_half_precision(tmp_path):
     root = write_ogb_binary(tmp_path / "papers", **larger(200, 900))
     graph, expected = read_source(root)
-    summary = stream_to(root, tmp_path / "g", undirected=False, feature_dtype="float16", memory_bytes=20_000)
+    summary = stream_to(root, tmp_path / "g", directed=True, feature_dtype="float16", memory_bytes=20_000)
     assert summary.directed
     assert summary.num_edges > expected.num_edges / 2 - 1
     verify_graph(tmp_path / "g")
@@ -100,6 +102,8 @@ def test_memory_stays_bounded_as_the_data_set_grows(tmp_path, monkeypatch):
         ({"node_feat": np.ones((5, 2))}, r"node_feat must have one row per node \(6\), got 5"),
         ({"node_feat": np.full((6, 2), np.inf)}, "node_feat, rows from 0 on: features must be finite, row 0"),
         ({"node_feat": np.asfortranarray(np.ones((6, 2)))}, "node_feat must lie row by row"),
+        ({"edge_feat": np.ones(7)}, r"edge_feat must have one row per edge \(8\), got shape \(7, 1\)"),
+        ({"edge_feat": np.full((8, 2), np.nan)}, "edge features must be finite, row 0 is not"),
         ({"node_label": np.ones(5)}, r"node_label must have one row per node \(6\), got 5"),
         ({"node_label": np.full(6, 0.5)}, "class labels must be whole numbers"),
         ({"splits": {"train": [9], "valid": [], "test": []}}, "must hold"),
@@ -113,7 +117,7 @@ def test_bad_files_are_named_and_leave_nothing(tmp_path, changes, fault):
 
 
 def test_eight_bits_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="must be auto, float32 or float16 for arrays that are streamed, got int8"):
+    with pytest.raises(ValueError, match="must be auto, float32 or float16 in bounded memory, got int8"):
         stream_to(write_ogb_binary(tmp_path / "papers"), tmp_path / "g", feature_dtype="int8")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from shadow_gnn.errors import SourceError
 from shadow_gnn.ingest.build import build_graph
+from shadow_gnn.ingest.carried import Carried
 from shadow_gnn.ingest.out_of_core import build_lists
 from shadow_gnn.work import Nameless
 
@@ -72,11 +73,30 @@ def test_a_graph_without_edges(tmp_path, num_nodes):
     assert len(found.indices) == 0
 
 
-def peak_bytes(folder: Path, num_edges: int, memory_bytes: int) -> int:
+class DrawnRows:
+    """Values that are drawn block by block."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, rows):
+        return np.full((rows.stop - rows.start, *self.shape[1:]), rows.start + 1, np.float32)
+
+
+def peak_bytes(folder: Path, num_edges: int, memory_bytes: int, carried: Carried | None = None) -> int:
     tracemalloc.start()
     try:
         build_lists(
-            DrawnEdges(num_edges, num_edges // 5), num_edges // 5, scratch=Nameless(folder), memory_bytes=memory_bytes
+            DrawnEdges(num_edges, num_edges // 5),
+            num_edges // 5,
+            scratch=Nameless(folder),
+            carried=carried or Carried(),
+            memory_bytes=memory_bytes,
         )
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -89,6 +109,33 @@ def test_memory_stays_within_the_budget_as_the_graph_grows(tmp_path):
     # The lists of the largest alone have 14 MB, its edges 26 MB.
     assert max(peaks) < budget
     assert peaks[2] < 1.2 * peaks[1]
+
+
+@pytest.mark.parametrize("merge", ["first", "sum"])
+@pytest.mark.parametrize("num_columns", [0, 3, 40])
+def test_memory_stays_within_the_budget_where_edges_carry_something(tmp_path, num_columns, merge):
+    budget, num_edges = 8 << 20, 400_000
+    attr = DrawnRows(num_edges, num_columns) if num_columns else None
+    peak = peak_bytes(tmp_path, num_edges, budget, Carried(DrawnRows(num_edges), attr, merge))
+    assert peak < budget
+
+
+class ChangingEdges(ArrayEdges):
+    """A source that is another one when it is read for the second time."""
+
+    def blocks(self, size, start=0):
+        yield from super().blocks(size, start)
+        self.src, self.dst = self.other(self.src, self.dst)
+
+
+@pytest.mark.parametrize("other", [lambda src, dst: (src // 2, dst), lambda src, dst: (src[:-3], dst[:-3])])
+@pytest.mark.parametrize("carried", [Carried(), Carried(edge_id=True)])
+def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path, other, carried):
+    src, dst = np.random.default_rng(0).integers(100, size=(2, 1000))
+    edges = ChangingEdges(src, dst)
+    edges.other = other
+    with pytest.raises(SourceError, match="must stay as it is while it is read, it has changed"):
+        build_lists(edges, 100, scratch=Nameless(tmp_path), memory_bytes=60_000, carried=carried)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def import_command(
     memory: Annotated[
         str | None,
         typer.Option(
-            help="Build on the disk with about this much memory, such as 2GB; for plain edges and OGB's binary form.",
+            help="Build on the disk with about this much memory, such as 2GB.",
             show_default="build in memory",
         ),
     ] = None,
@@ -213,18 +213,26 @@ def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool)
 def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwrite: bool, budget: int) -> Summary:
     import pyarrow as pa
 
+    from shadow_gnn.allocator import keep_freed_memory
     from shadow_gnn.cli.progress import progress_bar
-    from shadow_gnn.ingest.stream import StreamOptions, disk_estimate, import_job, stream_source
+    from shadow_gnn.ingest.stream import disk_estimate, import_job, stream_source
+    from shadow_gnn.ingest.streaming import StreamOptions
     from shadow_gnn.memory import readable
     from shadow_gnn.store import Contents, check_space, check_target, save_contents
     from shadow_gnn.work import open_work, work_folder
 
     pa.enable_signal_handlers(False)
+    keep_freed_memory()
     check_target(folder, overwrite=overwrite)
     needed = disk_estimate(source, options)
     if needed is not None and not work_folder(folder).exists():
-        typer.echo(f"building the lists takes about {readable(needed)} on the disk", err=True)
-        check_space(folder, needed)
+        more = (
+            f", {readable(needed.numbered)} if ids are so high that they must be numbered there"
+            if needed.numbered > needed.plain
+            else ""
+        )
+        typer.echo(f"building the lists takes about {readable(needed.plain)} on the disk{more}", err=True)
+        check_space(folder, needed.plain)
     with progress_bar() as progress, open_work(folder, import_job(source, options, budget)) as work:
         if work.resumed:
             typer.echo(f"going on with what an earlier command left in {work.folder}", err=True)

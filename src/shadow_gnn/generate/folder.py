@@ -16,7 +16,7 @@ from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, build_lists
 from shadow_gnn.store import Contents, check_space, check_target, save_contents
 from shadow_gnn.work import open_work, work_folder
 
-_VERSION = 1
+_VERSION = 2
 
 
 def generate(

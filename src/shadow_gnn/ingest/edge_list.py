@@ -5,7 +5,7 @@ Not for: features and labels of nodes, which attach.py adds afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -89,7 +89,7 @@ def read_edge_list(
     progress("sorting", 0, 1)
     weight = columns[roles.weight].to_numpy() if roles.weight else None
     attr = np.column_stack([columns[name].to_numpy() for name in roles.features]) if roles.features else None
-    _check_numbers(table, roles, weight, attr)
+    check_values(table, roles, weight, attr)
     graph, summary = build_graph(
         src,
         dst,
@@ -150,6 +150,8 @@ def _numbered(
 
 def check_range(table: Table, name: str, ids: Array, num_nodes: int | None, before: int = 0) -> None:
     """Raise SourceError with the line of the first id out of range; `before` rows came before these."""
+    if len(ids) == 0 or (ids.min() >= 0 and (num_nodes is None or ids.max() < num_nodes)):
+        return
     wrong = ids < 0 if num_nodes is None else (ids < 0) | (ids >= num_nodes)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -158,22 +160,25 @@ def check_range(table: Table, name: str, ids: Array, num_nodes: int | None, befo
         raise SourceError(f"{table.path}: {where}: column {name} must be {rule}, got {ids[row]}")
 
 
-def _check_numbers(table: Table, roles: Roles, weight: Array | None, attr: Array | None) -> None:
-    """Say the line of a weight or edge feature that build_graph would refuse by row."""
+def check_values(table: Table, roles: Roles, weight: Array | None, attr: Array | None, before: int = 0) -> None:
+    """Raise SourceError with the line of a weight or edge feature that build_graph would refuse by row.
+
+    before: rows that came before these.
+    """
     if weight is not None:
         good = np.isfinite(weight) & (weight > 0)
         if not good.all():
             row = int(np.argmin(good))
-            where = line_of_row(table, row)
+            where = line_of_row(table, before + row)
             raise SourceError(
                 f"{table.path}: {where}: column {roles.weight} must be finite and positive, got {weight[row]}"
             )
     if attr is not None and not np.isfinite(attr).all():
         row = int(np.argmin(np.isfinite(attr).all(axis=1)))
-        raise SourceError(f"{table.path}: {line_of_row(table, row)}: edge features must be finite")
+        raise SourceError(f"{table.path}: {line_of_row(table, before + row)}: edge features must be finite")
 
 
-def notes_of(table: Table, used: dict[str, Kind], *, named: bool) -> tuple[str, ...]:
+def notes_of(table: Table, used: Collection[str], *, named: bool) -> tuple[str, ...]:
     """Say which columns were left out, and whether nodes were numbered."""
     unused = [name for name in table.columns if name not in used]
     notes = [f"columns not used: {', '.join(unused)}"] if unused else []

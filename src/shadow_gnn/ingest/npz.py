@@ -69,13 +69,12 @@ def read_npz(
         progress("reading features", 0, 1)
         graph = replace(
             graph,
-            x=_features(archive, num_nodes, feature_dtype),
+            x=archive_features(archive, num_nodes, feature_dtype),
             y=labels(archive.read("labels"), num_nodes, f"{path}: labels") if "labels" in archive else None,
-            splits=_splits(archive, num_nodes),
-            pairs=_pairs(archive, num_nodes),
+            splits=archive_splits(archive, num_nodes),
+            pairs=archive_pairs(archive, num_nodes),
         )
-        unused = [key for key in archive.names() if key not in _KNOWN]
-    notes = (f"keys not used: {', '.join(unused)}",) if unused else ()
+        notes = unused_keys(archive)
     return graph, replace(summary, notes=summary.notes + notes)
 
 
@@ -93,10 +92,7 @@ def read_features(path: Path, num_nodes: int) -> Features:
 def read_matrix(archive: Archive) -> Matrix:
     """Read SciPy's save_npz layout (csr, csc or coo) without SciPy's loader, which trusts the file."""
     kind = archive.text("format")
-    size = archive.read("shape")
-    if size.shape != (2,) or size.dtype.kind not in "iu" or size.min() < 0:
-        raise SourceError(f"{archive.path}: shape must be two counts")
-    shape = int(size[0]), int(size[1])
+    shape = matrix_shape(archive)
     data = archive.read("data")
     if kind == "coo":
         row, column = archive.read("row"), archive.read("col")
@@ -116,6 +112,14 @@ def read_matrix(archive: Archive) -> Matrix:
     if not len(data) == len(row) == len(column):
         raise SourceError(f"{archive.path}: data, rows and columns must have equal lengths")
     return Matrix(row, column, data, shape)
+
+
+def matrix_shape(archive: Archive) -> tuple[int, int]:
+    """Read the shape of a matrix in SciPy's layout."""
+    size = archive.read("shape")
+    if size.shape != (2,) or size.dtype.kind not in "iu" or size.min() < 0:
+        raise SourceError(f"{archive.path}: shape must be two counts")
+    return int(size[0]), int(size[1])
 
 
 def graph_of_matrix(
@@ -154,7 +158,14 @@ def expand(indptr: Array) -> Array:
     return rows
 
 
-def _features(archive: Archive, num_nodes: int, dtype: FeatureDtype) -> Features | None:
+def unused_keys(archive: Archive) -> tuple[str, ...]:
+    """Say which arrays of an archive of plain keys were left out."""
+    unused = [key for key in archive.names() if key not in _KNOWN]
+    return (f"keys not used: {', '.join(unused)}",) if unused else ()
+
+
+def archive_features(archive: Archive, num_nodes: int, dtype: FeatureDtype) -> Features | None:
+    """Read the features of an archive of plain keys, dense or sparse; None if it has none."""
     if "feats" in archive:
         return dense_features(archive.read("feats"), num_nodes, f"{archive.path}: feats", dtype)
     if "feats_data" not in archive:
@@ -165,13 +176,14 @@ def _features(archive: Archive, num_nodes: int, dtype: FeatureDtype) -> Features
     return sparse_features(indptr, indices, data, (int(size[0]), int(size[1])), num_nodes, str(archive.path))
 
 
-def _splits(archive: Archive, num_nodes: int) -> dict[str, Array]:
+def archive_splits(archive: Archive, num_nodes: int) -> dict[str, Array]:
+    """Read the splits of an archive of plain keys."""
     names = {"train": "train", "val": "valid", "valid": "valid", "test": "test"}
     found = {name: archive.read(key) for key, name in names.items() if key in archive}
     return checked_splits(found, num_nodes, str(archive.path))
 
 
-def _pairs(archive: Archive, num_nodes: int) -> dict[str, Array]:
+def archive_pairs(archive: Archive, num_nodes: int) -> dict[str, Array]:
     """Read the given pairs of link prediction, positive and negative, under the names of our splits."""
     found = {key.replace("val_", "valid_"): archive.read(key) for key in _PAIR_KEYS if key in archive}
     return checked_pairs(found, num_nodes, str(archive.path))

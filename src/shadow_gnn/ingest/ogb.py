@@ -18,7 +18,7 @@ from shadow_gnn.graph import Graph
 from shadow_gnn.ingest.archive import Archive
 from shadow_gnn.ingest.build import Merge, Summary, build_graph
 from shadow_gnn.ingest.nodes import FeatureDtype, checked_splits, dense_features, labels
-from shadow_gnn.ingest.table import open_table, read_columns
+from shadow_gnn.ingest.table import Kind, Table, open_table, read_columns
 
 Array = NDArray[Any]
 
@@ -35,14 +35,13 @@ def read_ogb(
     """Read an OGB folder, given as the data set's folder or its raw/ folder."""
     root = folder.parent if folder.name == "raw" else folder
     raw = root / "raw" if (root / "raw").is_dir() else folder
-    if (raw / "relations").exists() or find(raw, "triplet-type-list") is not None:
-        raise SourceError(f"{raw}: must hold one type of nodes and edges, this data set has several")
+    check_single_type(raw)
     arrays = _binary(raw) if (raw / "data.npz").exists() else _text(raw, progress)
-    num_nodes = _single(raw, "num_nodes", arrays)
+    num_nodes = single_count(raw, "num_nodes", arrays["num_nodes"])
     edges = arrays["edge_index"]
     if edges.ndim != 2 or edges.shape[0] != 2:
         raise SourceError(f"{raw}: edge_index must have two rows, got shape {edges.shape}")
-    if "num_edges" in arrays and _single(raw, "num_edges", arrays) != edges.shape[1]:
+    if "num_edges" in arrays and single_count(raw, "num_edges", arrays["num_edges"]) != edges.shape[1]:
         raise SourceError(
             f"{raw}: must have {int(arrays['num_edges'].reshape(-1)[0])} edges as its list says, got {edges.shape[1]}"
         )
@@ -75,8 +74,14 @@ def find(folder: Path, stem: str) -> Path | None:
     return next((path for end in (".csv.gz", ".csv") if (path := folder / f"{stem}{end}").exists()), None)
 
 
-def _single(raw: Path, name: str, arrays: dict[str, Array]) -> int:
-    values = arrays[name]
+def check_single_type(raw: Path) -> None:
+    """Refuse data sets of several node or edge types."""
+    if (raw / "relations").exists() or find(raw, "triplet-type-list") is not None:
+        raise SourceError(f"{raw}: must hold one type of nodes and edges, this data set has several")
+
+
+def single_count(raw: Path, name: str, values: Array) -> int:
+    """Return the only value of an array of counts; there are more in data sets of many graphs."""
     if values.size != 1 or values.dtype.kind not in "iu" or int(values.reshape(-1)[0]) < 0:
         raise SourceError(f"{raw}: {name} must be a single count (one graph), got {values.size} values")
     return int(values.reshape(-1)[0])
@@ -101,14 +106,19 @@ def _text(raw: Path, progress: Progress) -> dict[str, Array]:
 def read_matrix(path: Path, progress: Progress) -> Array:
     """Read a CSV without header as a matrix of int64 (if its first row is) or float32."""
     table = open_table(path, delimiter=",", header=False)
-    kind = "int" if set(table.kinds) == {"int"} and path.name[:9] != "node-feat" else "float"
-    columns = read_columns(table, dict.fromkeys(table.columns, kind), progress)  # type: ignore[arg-type]
+    kind = matrix_kind(table)
+    columns = read_columns(table, dict.fromkeys(table.columns, kind), progress)
     parts = [columns.pop(name) for name in table.columns]
     out = np.empty((len(parts), len(parts[0])), np.int64 if kind == "int" else np.float32)
     for row in range(len(parts)):
         out[row] = parts[row].to_numpy()
         parts[row] = None
     return out.T
+
+
+def matrix_kind(table: Table) -> Kind:
+    """Return whether a CSV is read as integers or as floats; features always are floats."""
+    return "int" if set(table.kinds) == {"int"} and table.path.name[:9] != "node-feat" else "float"
 
 
 def _binary(raw: Path) -> dict[str, Array]:

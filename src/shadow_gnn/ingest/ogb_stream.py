@@ -1,12 +1,13 @@
 """Ogb stream: the binary form of OGB's largest data sets -> the arrays of a graph folder, in bounded memory.
 
-Not for: the text form, nor binary folders that fit in memory (ogb.py).
+Not for: the text form (ogb_text_stream.py), nor binary folders that fit in memory (ogb.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +15,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.errors import SourceError
-from shadow_gnn.files import Progress, Rows, silent
+from shadow_gnn.files import Rows
 from shadow_gnn.ingest.archive import Archive
 from shadow_gnn.ingest.build import Summary
-from shadow_gnn.ingest.nodes import FeatureDtype, dense_features, labels
+from shadow_gnn.ingest.carried import Carried
+from shadow_gnn.ingest.converted import MemberRows, member_features
+from shadow_gnn.ingest.nodes import FeatureDtype, labels
 from shadow_gnn.ingest.ogb import read_splits
-from shadow_gnn.ingest.out_of_core import MEMORY_BYTES, build_lists
-from shadow_gnn.work import Scratch
+from shadow_gnn.ingest.streaming import Arrays, StreamOptions, lists_of
 
 Array = NDArray[Any]
+
+_NOTHING = Carried()
 
 
 @contextmanager
 def stream_ogb(
     root: Path,
+    streaming: StreamOptions,
     *,
-    scratch: Scratch,
-    undirected: bool = True,
+    carried: Carried = _NOTHING,
+    directed: bool = False,
     feature_dtype: FeatureDtype = "auto",
-    memory_bytes: int = MEMORY_BYTES,
-    progress: Progress = silent,
-) -> Iterator[tuple[dict[str, Array | Rows], Summary]]:
+) -> Iterator[tuple[Arrays, Summary]]:
     """Give the arrays of a data set by their names in a graph folder; they can be read while the block lasts.
 
-    root: the data set's folder, with raw/data.npz. scratch: where the lists are put together.
+    root: the data set's folder, with raw/data.npz. carried: what edges carry beside the features that are there.
     """
     path = root / "raw" / "data.npz"
     with ExitStack() as stack:
@@ -46,29 +49,33 @@ def stream_ogb(
         edges = _MemberEdges(archive)
         if "num_edges_list" in archive and _count(archive, "num_edges_list") != edges.num_edges:
             raise SourceError(f"{path}: edge_index must have as many edges as num_edges_list says")
+        carried = replace(carried, attr=_edge_features(archive, edges.num_edges, stack))
         try:
-            lists = build_lists(
-                edges, num_nodes, scratch=scratch, undirected=undirected, memory_bytes=memory_bytes, progress=progress
-            )
+            lists = lists_of(edges, num_nodes, carried, streaming, directed=directed)
         except SourceError as error:
             raise SourceError(f"{path}: {error}") from error
-        arrays: dict[str, Array | Rows] = {"indptr": lists.indptr, "indices": lists.indices}
+        arrays: Arrays = {"indptr": lists.indptr, "indices": lists.indices}
         if "node_feat" in archive:
-            arrays["x"] = _features(archive, num_nodes, feature_dtype, stack)
+            arrays["x"] = member_features(archive, "node_feat", num_nodes, feature_dtype, stack)
         if (root / "raw" / "node-label.npz").exists():
             source = stack.enter_context(Archive(root / "raw" / "node-label.npz"))
             arrays["y"] = _labels(source, num_nodes, stack)
-        splits, _ = read_splits(root, num_nodes)
-        yield arrays | {f"split/{name}": ids for name, ids in splits.items()}, lists.summary
+        splits, notes = read_splits(root, num_nodes)
+        arrays |= lists.carried
+        yield arrays | {f"split/{name}": ids for name, ids in splits.items()}, replace(lists.summary, notes=notes)
 
 
-def count_edges(root: Path) -> int:
-    """Return how many edges the binary form has, without reading them; 0 if it is not there."""
+def count_edges(root: Path) -> tuple[int, int] | None:
+    """Return how many edges the binary form has and with how many features, without reading them; None for text."""
     path = root / "raw" / "data.npz"
     if not path.exists():
-        return 0
+        return None
     with Archive(path) as archive:
-        return _MemberEdges(archive).num_edges
+        num_columns = 0
+        if "edge_feat" in archive:
+            with archive.stream("edge_feat") as stream:
+                num_columns = stream.header.shape[1] if len(stream.header.shape) > 1 else 1
+        return _MemberEdges(archive).num_edges, num_columns
 
 
 def _count(archive: Archive, key: str) -> int:
@@ -109,45 +116,21 @@ class _MemberEdges:
         """Keep the archive: the features are in it."""
 
 
-class _MemberRows:
-    """The rows of an array in an archive, each converted on its way; they can be read once, in their order."""
-
-    def __init__(self, archive: Archive, key: str, convert: Callable[[Array, str], Array], stack: ExitStack) -> None:
-        self._stream = stack.enter_context(archive.stream(key))
-        header = self._stream.header
-        if header.fortran_order and len(header.shape) > 1 and 1 not in header.shape:
-            raise SourceError(f"{archive.path}: {key} must lie row by row to be read piece by piece")
-        self._owner, self._convert, self._next = f"{archive.path}: {key}", convert, 0
-        self._row_shape = header.shape[1:]
-        like = convert(np.zeros((0, *self._row_shape), header.dtype.newbyteorder("=")), self._owner)
-        self.dtype: np.dtype[Any] = like.dtype
-        self.shape: tuple[int, ...] = (header.shape[0], *like.shape[1:])
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: slice) -> Array:
-        start, stop, _ = rows.indices(len(self))
-        if start != self._next:
-            raise ValueError(f"{self._owner}: rows must be read in order, from {self._next} on, got {start}")
-        self._next = stop
-        width = int(np.prod(self._row_shape, dtype=np.int64))
-        block = self._stream.take((stop - start) * width).reshape(stop - start, *self._row_shape)
-        return self._convert(block, f"{self._owner}, rows from {start} on")
-
-
-def _features(archive: Archive, num_nodes: int, dtype: FeatureDtype, stack: ExitStack) -> Rows:
-    if dtype == "int8":
-        raise ValueError(
-            "stream_ogb: feature_dtype must be auto, float32 or float16 for arrays that are streamed, got int8"
-        )
+def _edge_features(archive: Archive, num_edges: int, stack: ExitStack) -> Rows | None:
+    if "edge_feat" not in archive:
+        return None
 
     def convert(block: Array, owner: str) -> Array:
-        return dense_features(block, len(block), owner, dtype).matrix
+        attr = block.astype(np.float32)
+        attr = attr[:, None] if attr.ndim == 1 else attr
+        good = np.isfinite(attr).all(axis=1) if attr.ndim == 2 else np.ones(len(attr), np.bool_)
+        if not good.all():
+            raise SourceError(f"{owner}: edge features must be finite, row {int(np.argmin(good))} is not")
+        return attr
 
-    rows = _MemberRows(archive, "node_feat", convert, stack)
-    if len(rows) != num_nodes:
-        raise SourceError(f"{archive.path}: node_feat must have one row per node ({num_nodes}), got {len(rows)}")
+    rows = MemberRows(archive, "edge_feat", convert, stack)
+    if len(rows.shape) != 2 or len(rows) != num_edges:
+        raise SourceError(f"{archive.path}: edge_feat must have one row per edge ({num_edges}), got shape {rows.shape}")
     return rows
 
 
@@ -155,7 +138,7 @@ def _labels(archive: Archive, num_nodes: int, stack: ExitStack) -> Rows:
     def convert(block: Array, owner: str) -> Array:
         return labels(block, len(block), owner, "multi" if block.ndim == 2 and block.shape[1] > 1 else "class")
 
-    rows = _MemberRows(archive, "node_label", convert, stack)
+    rows = MemberRows(archive, "node_label", convert, stack)
     if len(rows) != num_nodes:
         raise SourceError(f"{archive.path}: node_label must have one row per node ({num_nodes}), got {len(rows)}")
     return rows

@@ -45,9 +45,9 @@ def read_saint(
         features = map_source(folder / "feats.npy")
         graph = replace(graph, x=dense_features(features, graph.num_nodes, str(folder / "feats.npy"), feature_dtype))
     if (folder / "class_map.json").exists():
-        graph = replace(graph, y=_labels(folder / "class_map.json", graph.num_nodes))
+        graph = replace(graph, y=read_labels(folder / "class_map.json", graph.num_nodes))
     if (folder / "role.json").exists():
-        graph = replace(graph, splits=_splits(folder / "role.json", graph.num_nodes))
+        graph = replace(graph, splits=read_roles(folder / "role.json", graph.num_nodes))
     return graph, summary
 
 
@@ -70,7 +70,8 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
-def _labels(path: Path, num_nodes: int) -> Array:
+def read_labels(path: Path, num_nodes: int) -> Array:
+    """Read class_map.json: the label of every node by its id."""
     content = _read_object(path)
     try:
         node_id = np.fromiter((int(key) for key in content), np.int64, len(content))
@@ -84,7 +85,8 @@ def _labels(path: Path, num_nodes: int) -> Array:
     return labels(ordered, num_nodes, str(path))
 
 
-def _splits(path: Path, num_nodes: int) -> dict[str, Array]:
+def read_roles(path: Path, num_nodes: int) -> dict[str, Array]:
+    """Read role.json: the nodes of each split."""
     content = _read_object(path)
     missing = [key for key in ("tr", "va", "te") if not isinstance(content.get(key), list)]
     if missing:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shadow_gnn.errors import SourceError
 from shadow_gnn.ingest.edge_list import check_range
 from shadow_gnn.ingest.ids import names_of
+from shadow_gnn.ingest.staged_values import ValueWriter
 from shadow_gnn.ingest.staging import (
     BYTES_PER_ID,
     MAX_NUMBER,
@@ -25,7 +26,7 @@ from shadow_gnn.ingest.staging import (
     known_names,
     name_rows,
 )
-from shadow_gnn.ingest.table import column_batches
+from shadow_gnn.ingest.table import Kind, column_batches
 from shadow_gnn.space import DiskRows
 from shadow_gnn.work import Scratch
 
@@ -61,13 +62,17 @@ def _write_integers(staging: Staging) -> dict[str, Any]:
     for column in staging.more_ids:
         if len(column) and int(column.to_numpy().min()) < 0:
             raise SourceError(f"{staging.table.path}: ids must be at least 0, got {int(column.to_numpy().min())}")
-    for batch in column_batches(staging.table, {roles.src: "int", roles.dst: "int"}, staging.progress):
+    values = ValueWriter(staging)
+    kinds: dict[str, Kind] = {roles.src: "int", roles.dst: "int", **values.kinds}
+    for batch in column_batches(staging.table, kinds, staging.progress):
         pair = [batch[name].to_numpy() for name in (roles.src, roles.dst)]
         for name, ids in zip((roles.src, roles.dst), pair, strict=True):
             check_range(staging.table, name, ids, staging.num_nodes, len(edges))
             highest = max(highest, int(ids.max(initial=-1)))
         edges.append(np.stack(pair, axis=1))
+        values.append(batch)
     edges.flush()
+    values.flush()
     state = {"num_edges": len(edges), "highest": highest}
     staging.scratch.remember("edges", state)
     return state
@@ -91,7 +96,7 @@ def _number_integers(staging: Staging, num_edges: int, highest: int) -> dict[str
     if len(known) > MAX_NUMBER:
         raise SourceError(f"{staging.table.path}: must have at most {MAX_NUMBER} nodes, got {len(known)}")
     _write_numbers(staging, edges, known)
-    num_nodes, text_bytes = len(known), _write_names(staging.scratch, known)
+    num_nodes, text_bytes = len(known), write_names(staging.scratch, known)
     staging.scratch.drop("known")
     return {"num_nodes": num_nodes, "named": True, "text_bytes": text_bytes}
 
@@ -161,8 +166,8 @@ def _write_numbers(staging: Staging, edges: StagedEdges, known: DiskRows) -> Non
     numbered.flush()
 
 
-def _write_names(scratch: Scratch, known: DiskRows) -> int:
-    """Write the ids as texts; return their bytes."""
+def write_names(scratch: Scratch, known: DiskRows | Array) -> int:
+    """Write ids as the texts of the nodes; return their bytes."""
     import pyarrow as pa
 
     ptr, text = name_rows(scratch, 1, 0)

@@ -15,6 +15,7 @@ import numpy as np
 from shadow_gnn.errors import SourceError
 from shadow_gnn.graph import NodeNames
 from shadow_gnn.ingest.ids import number_texts
+from shadow_gnn.ingest.staged_values import ValueWriter
 from shadow_gnn.ingest.staging import (
     BYTES_PER_ID,
     MAX_NUMBER,
@@ -26,7 +27,7 @@ from shadow_gnn.ingest.staging import (
     known_names,
     name_rows,
 )
-from shadow_gnn.ingest.table import column_batches
+from shadow_gnn.ingest.table import Kind, column_batches
 from shadow_gnn.space import DiskRows
 
 # Most bytes of temporary arrays per row of a table, measured by the tests.
@@ -67,7 +68,10 @@ def _write_texts(staging: Staging) -> dict[str, list[int]]:
 
     held: list[list[Any]] = [[], []]
     num_rows = num_bytes = 0
-    for batch in column_batches(staging.table, {roles.src: "text", roles.dst: "text"}, staging.progress):
+    values = ValueWriter(staging)
+    kinds: dict[str, Kind] = {roles.src: "text", roles.dst: "text", **values.kinds}
+    for batch in column_batches(staging.table, kinds, staging.progress):
+        values.append(batch)
         for chunks, name in zip(held, (roles.src, roles.dst), strict=True):
             chunks.append(batch[name])
             num_bytes += batch[name].nbytes
@@ -83,6 +87,7 @@ def _write_texts(staging: Staging) -> dict[str, list[int]]:
             close_run([column])
     for rows in (edges, length, text):
         rows.flush()
+    values.flush()
     scratch.remember("edges", ends)
     return ends
 

@@ -24,6 +24,8 @@ BYTES_PER_ID = 64
 """Most bytes of temporary arrays per id, measured by the tests."""
 MAX_NUMBER = (1 << 31) - 1
 """Most nodes."""
+VALUE_NAMES = ("values_weight", "values_attr")
+"""Arrays of what the edges carry."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +74,24 @@ class StagedEdges:
             yield np.ascontiguousarray(block[:, 0]), np.ascontiguousarray(block[:, 1])
 
     def release(self) -> None:
-        """Remove the file."""
-        self._scratch.drop(self._name)
+        """Remove the files, with those of what the edges carry."""
+        for name in (self._name, *VALUE_NAMES):
+            self._scratch.drop(name)
+
+
+class StagedRows:
+    """An array on a disk that is opened only when rows are asked for: a job that goes on may not need it again."""
+
+    def __init__(self, scratch: Scratch, name: str, shape: tuple[int, ...], dtype: Any) -> None:
+        """Open nothing yet."""
+        self._scratch, self._name = scratch, name
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Array:
+        return self._scratch.rows(self._name, self.shape, self.dtype)[rows]
 
 
 def cutting(total: int, num_runs: int, item_bytes: int, memory_bytes: int) -> tuple[int, int]:

@@ -66,13 +66,20 @@ def read_columns(table: Table, kinds: Mapping[str, Kind], progress: Progress = s
     return {name: pa.chunked_array(chunks[name], _arrow_type(kind)) for name, kind in kinds.items()}
 
 
-def column_batches(table: Table, kinds: Mapping[str, Kind], progress: Progress = silent) -> Iterator[Columns]:
-    """Give the named columns some rows at a time, as Arrow arrays."""
+def column_batches(
+    table: Table, kinds: Mapping[str, Kind], progress: Progress = silent, *, first_row: int = 0
+) -> Iterator[Columns]:
+    """Give the named columns some rows at a time, as Arrow arrays.
+
+    first_row: where to begin; only Parquet can.
+    """
     import pyarrow as pa
 
     for name in kinds:
         table.kind(name)
-    batches = _parquet_batches(table, list(kinds)) if table.layout is None else _text_batches(table, kinds)
+    if first_row and table.layout is not None:
+        raise ValueError(f"column_batches: first_row must be 0 for text, got {first_row}")
+    batches = _parquet_batches(table, list(kinds), first_row) if table.layout is None else _text_batches(table, kinds)
     rows = 0
     for batch in batches:
         rows += batch.num_rows
@@ -205,16 +212,30 @@ def _parquet_kind(path: Path, field: Any) -> Kind:
     return "float" if pa.types.is_floating(kind) else "text"
 
 
-def _parquet_batches(table: Table, names: list[str]) -> Iterator[Any]:
+def _parquet_batches(table: Table, names: list[str], first_row: int) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         # With buffers read ahead, as is Arrow's default, the whole compressed file stays in memory until its end.
         with pq.ParquetFile(table.path, pre_buffer=False) as file:
-            yield from file.iter_batches(batch_size=_PARQUET_ROWS, columns=names)
+            groups, left = _groups_from(file.metadata, first_row)
+            for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=names, row_groups=groups):
+                if left < batch.num_rows:
+                    yield batch.slice(left)
+                left = max(0, left - batch.num_rows)
     except (pa.ArrowException, OSError) as error:
         raise SourceError(f"{table.path}: cannot be read: {_one_line(error)}") from error
+
+
+def _groups_from(metadata: Any, first_row: int) -> tuple[list[int], int]:
+    """Return the row groups from the one with a row on, and how many of its rows come before that one."""
+    for group in range(metadata.num_row_groups):
+        num_rows = metadata.row_group(group).num_rows
+        if first_row < num_rows:
+            return list(range(group, metadata.num_row_groups)), first_row
+        first_row -= num_rows
+    return [], 0
 
 
 def _cast(path: Path, name: str, column: Any, kind: Kind) -> Any:
