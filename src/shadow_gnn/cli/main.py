@@ -158,4 +158,6 @@ def _end_at_once(text: str, code: int) -> NoReturn:
 
 
 def _raise_terminated(number: int, frame: FrameType | None) -> None:
+    """Raise once: a second signal must not interrupt what is closed on the way out."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise _Terminated
