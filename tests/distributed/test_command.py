@@ -68,8 +68,6 @@ def test_train_and_predict_speak_once_and_write_what_one_process_writes(recipe, 
     assert table.read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 
-# Seen to fail in one of a few runs with no line at all; slow until that is understood.
-@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_rank_that_is_killed_is_named_and_the_run_goes_on(rank, recipe, tmp_path):
     long = ["--set", "training.num_epochs=100000", "--out", tmp_path / "run"]
