@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = (
     *("ppr", "walk_sums", "induce", "khop", "extractors", "pairs", "threads", "scaling", "collate", "saint"),
-    *("step", "epoch", "latency", "full_batch", "single", "learned", "diffuse", "generate", "ingest"),
+    *("step", "epoch", "latency", "full_batch", "single", "learned", "diffuse", "generate", "ingest", "reads", "bulk"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"

@@ -1,5 +1,7 @@
 """Heartbeat: who lives, who has said goodbye, and who is silent."""
 
+import threading
+
 import pytest
 from torch.distributed import TCPStore
 
@@ -40,3 +42,11 @@ def test_words_are_heard_at_once(hearts):
 
 def test_nobody_has_ended_while_all_beat(hearts):
     assert hearts[2].find_ended().lost == {}
+
+
+def test_a_beat_that_was_on_its_way_is_no_life(hearts):
+    hearts[1].close()
+    late = threading.Timer(0.5, lambda: hearts[1]._store.set("beat/1", "last"))
+    late.start()
+    assert list(hearts[0].find_ended().lost) == [1]
+    late.join()

@@ -44,10 +44,10 @@ def close(first, second):
 
 def test_parquet_holds_every_column(trained, tmp_path):
     trained, graph = trained
-    count = write_predictions(tmp_path / "p.parquet", trained, graph, TARGETS, PredictionOptions(embedding=True))
+    done = write_predictions(tmp_path / "p.parquet", trained, graph, TARGETS, PredictionOptions(embedding=True))
     rows = pq.read_table(tmp_path / "p.parquet").to_pydict()
     logits, embedding = expected(trained, graph, TARGETS)
-    assert count == 5
+    assert done.num_targets == 5
     assert rows["node_id"] == TARGETS.tolist()
     assert rows["node_name"] == ["n7", "n3", "n119", "n3", "n0"]
     close(rows["embedding"], embedding)
@@ -94,14 +94,14 @@ def test_blocks_do_not_matter(trained, tmp_path, monkeypatch, suffix):
 
 def test_all_nodes_need_no_list_of_them(trained, tmp_path):
     trained, graph = trained
-    assert write_predictions(tmp_path / "p.parquet", trained, graph, range(120)) == 120
+    assert write_predictions(tmp_path / "p.parquet", trained, graph, range(120)).num_targets == 120
     assert pq.read_table(tmp_path / "p.parquet").column("node_id").to_pylist() == list(range(120))
 
 
 def test_no_targets_give_an_empty_table_with_columns(trained, tmp_path):
     trained, graph = trained
     for name in ("p.parquet", "p.csv"):
-        assert write_predictions(tmp_path / name, trained, graph, np.zeros(0, np.int64)) == 0
+        assert write_predictions(tmp_path / name, trained, graph, np.zeros(0, np.int64)).num_targets == 0
     assert pq.read_table(tmp_path / "p.parquet").num_rows == 0
     assert "node_id" in (tmp_path / "p.csv").read_text()
 

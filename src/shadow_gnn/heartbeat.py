@@ -63,14 +63,24 @@ class Heartbeat:
 
         Raises RuntimeError, as torch does, if the store cannot be reached: torchrun itself has then ended.
         """
-        begin = time.monotonic()
-        first = {rank: self._read("beat", rank) for rank in self._others}
-        silent = list(self._others)
-        while silent and time.monotonic() - begin < _SILENT_SECONDS:
+        heard = {rank: self._read("beat", rank) for rank in self._others}
+        since, beats = dict.fromkeys(self._others, time.monotonic()), dict.fromkeys(self._others, 0)
+        words: dict[int, str] = {}
+
+        def unsure(rank: int) -> bool:
+            # One beat may have been on its way when its rank ended: only a second one shows that it lives.
+            return rank not in words and beats[rank] < 2 and time.monotonic() - since[rank] < _SILENT_SECONDS
+
+        while watched := [rank for rank in self._others if unsure(rank)]:
             time.sleep(_BEAT_SECONDS / 5)
             words = self.words()
-            silent = [rank for rank in silent if rank not in words and self._read("beat", rank) == first[rank]]
-        return Ended({rank: self._read("place", rank) or "not started" for rank in silent}, self.words())
+            for rank in watched:
+                beat = self._read("beat", rank)
+                if beat != heard[rank]:
+                    heard[rank], since[rank], beats[rank] = beat, time.monotonic(), beats[rank] + 1
+        words = self.words()
+        silent = [rank for rank in self._others if beats[rank] < 2 and rank not in words]
+        return Ended({rank: self._read("place", rank) or "not started" for rank in silent}, words)
 
     @property
     def _others(self) -> list[int]:

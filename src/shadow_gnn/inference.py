@@ -48,6 +48,12 @@ def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints, *, in
     return make_loaders(graph, extractors, trained.model, targets, batch_size, config.seed, inputs=read)
 
 
+def extractor_keys(trained: TrainedModel) -> list[str]:
+    """Return what decides the scopes of each branch beside the graph, all that its extractor reads included."""
+    recipes = [branch.extractor for branch in trained.config.branches if branch.extractor is not None]
+    return [build_extractor(recipe, training=False).key for recipe in recipes]
+
+
 def evaluate_split(
     trained: TrainedModel, graph: Graph, split: str = "test", *, on_batch: OnBatch | None = None
 ) -> Evaluation:

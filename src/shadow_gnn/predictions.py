@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn import bulk
+from shadow_gnn.bulk import Note, Question, answered, unheard
 from shadow_gnn.errors import WriteError
 from shadow_gnn.files import Progress, silent, sync_folder
 from shadow_gnn.graph import Graph
@@ -64,6 +67,23 @@ class Answer:
         return (scores > 0.5).astype(np.uint8) if self.target == "multilabel" else scores[:, 0]
 
 
+@dataclass(frozen=True)
+class Predicted:
+    """What came of a table of predictions."""
+
+    num_targets: int
+    """Rows of the table."""
+    num_before: int
+    """Those that an earlier process had answered before it was stopped."""
+    seconds: float
+    """How long it took, all that comes before and after the model included."""
+
+    @property
+    def rate(self) -> float:
+        """Targets per second."""
+        return (self.num_targets - self.num_before) / max(self.seconds, 1e-9)
+
+
 def write_predictions(
     path: str | Path,
     trained: TrainedModel,
@@ -72,28 +92,76 @@ def write_predictions(
     options: PredictionOptions | None = None,
     *,
     progress: Progress = silent,
+    note: Note = unheard,
     ranks: Ranks = ALONE,
-) -> int:
-    """Write one row for each target, in their order, and return how many; the file appears whole or not at all.
+) -> Predicted:
+    """Write one row for each target, in their order; the file appears whole or not at all.
 
-    ranks: they share the targets, and the main one writes what it would write alone.
+    Of many targets of a graph folder the answers are kept beside the table until it is there: after a kill the same
+    call goes on from them and ends with the same bytes. note: is told of that in a line. ranks: they share the
+    targets, and the main one writes what it would write alone.
     """
-    path, options = check_out(path), options or PredictionOptions()
+    begin = time.monotonic()
+    request = _Request(check_out(path), trained, graph, targets, options or PredictionOptions(), progress, ranks)
     if trained.config.is_normal:
         check_alone(ranks)
-    inputs = model_inputs(trained, graph)
-    if not ranks.is_main:
-        for _ in _blocks(trained, graph, targets, inputs, options, ranks):
+    num_before = 0
+    # A normal GNN answers in one pass; of a graph in memory nothing can tell whether it is the same one again.
+    if trained.config.is_normal or graph.path is None or len(targets) < bulk.MIN_TARGETS:
+        _write_at_once(request)
+    else:
+        num_before = _write_kept(request, note)
+    return Predicted(len(targets), num_before, time.monotonic() - begin)
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """A table to write."""
+
+    path: Path
+    trained: TrainedModel
+    graph: Graph
+    targets: Ints | range
+    options: PredictionOptions
+    progress: Progress
+    ranks: Ranks
+
+    def columns(self, block: Ints, found: list[Output]) -> dict[str, Any]:
+        flat = self.path.suffix == ".csv"
+        return _columns(self.trained, self.graph, block, found, self.options, flat=flat)
+
+
+def _write_at_once(request: _Request) -> None:
+    """Write the rows as the model gives them."""
+    blocks, done = _blocks(request, model_inputs(request.trained, request.graph)), 0
+    if not request.ranks.is_main:
+        for _ in blocks:
             pass
-        return len(targets)
-    with new_table(path, graph) as table:
+        return
+    with new_table(request.path, request.graph) as table:
         # An empty block gives the file its columns also where there is no target.
-        done = 0
-        for block, found in _blocks(trained, graph, targets, inputs, options, ranks):
-            table.write(_columns(trained, graph, block, found, options, flat=path.suffix == ".csv"))
+        for block, found in blocks:
+            table.write(request.columns(block, found))
             done += len(block)
-            progress("predicting", done, len(targets))
-    return len(targets)
+            request.progress("predicting", done, len(request.targets))
+
+
+def _write_kept(request: _Request, note: Note) -> int:
+    """Let the model answer for all targets, then write the rows; return how many were answered before."""
+    if not request.path.parent.is_dir():
+        raise WriteError(f"{request.path}: cannot be written: No such file or directory")
+    step = _block_rows(request.trained, request.options)
+    question = Question(request.trained, request.graph, request.targets, request.options.embedding, step)
+    with answered(request.path, question, request.ranks, progress=request.progress, note=note) as answers:
+        if answers is None:
+            return 0
+        done = 0
+        with new_table(request.path, request.graph) as table:
+            for block, found in answers.blocks(step):
+                table.write(request.columns(block, found))
+                done += len(block)
+                request.progress("writing the table", done, len(request.targets))
+        return answers.num_before
 
 
 def check_alone(ranks: Ranks) -> None:
@@ -105,29 +173,26 @@ def check_alone(ranks: Ranks) -> None:
         )
 
 
-def _blocks(
-    trained: TrainedModel,
-    graph: Graph,
-    targets: Ints | range,
-    inputs: Inputs | None,
-    options: PredictionOptions,
-    ranks: Ranks,
-) -> Iterator[tuple[Ints, list[Output]]]:
+def _blocks(request: _Request, inputs: Inputs | None) -> Iterator[tuple[Ints, list[Output]]]:
     """Give the targets block by block with what the model says of them; at least one block, if an empty one.
 
     A normal GNN answers for all of them in one pass over the graph.
     """
-    precision, step = trained.config.precision, _block_rows(trained, options)
+    trained, graph, targets = request.trained, request.graph, request.targets
+    precision, embedding = trained.config.precision, request.options.embedding
     if trained.config.is_normal and len(targets):
         whole = prediction_loaders(trained, graph, np.asarray(targets, dtype=np.int64), inputs=inputs)
-        for output in outputs(trained.model, whole, precision=precision, embedding=options.embedding):
+        for output in outputs(trained.model, whole, precision=precision, embedding=embedding):
             yield output.node_id.numpy(), [output]
         return
+    step = _block_rows(trained, request.options)
     for start in range(0, max(1, len(targets)), step):
         block = np.asarray(targets[start : start + step], dtype=np.int64)
         loaders = prediction_loaders(trained, graph, block, inputs=inputs)
-        found = outputs(trained.model, loaders, precision=precision, embedding=options.embedding, ranks=ranks)
-        yield block, list(found)
+        yield (
+            block,
+            list(outputs(trained.model, loaders, precision=precision, embedding=embedding, ranks=request.ranks)),
+        )
 
 
 def write_scores(path: str | Path, graph: Graph, node_id: Ints, scores: NDArray[np.float32], answer: Answer) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +99,31 @@ class Ranks:
             if tensor is not None:
                 torch.distributed.recv(_as_bytes(tensor), rank)
         return own
+
+
+class Patience:
+    """Keeps the other ranks waiting while the main one does long work alone: unheard of for half an hour, they end."""
+
+    def __init__(self, ranks: Ranks, seconds: float = 60.0) -> None:
+        """Speak to them after so many seconds at the earliest."""
+        self._ranks, self._seconds, self._last = ranks, seconds, time.monotonic()
+
+    def beg(self) -> None:
+        """Ask them to wait on; to be called from time to time."""
+        if not self._ranks.alone and time.monotonic() - self._last > self._seconds:
+            self._ranks.from_main([True, None])
+            self._last = time.monotonic()
+
+    def end(self, value: Any = None) -> None:
+        """Let them go on, with a value that JSON can hold."""
+        self._ranks.from_main([False, value])
+
+
+def wait_for_main(ranks: Ranks) -> Any:
+    """Wait, as another rank, until the main one's patience ends, and return the value that it gives."""
+    while (found := ranks.from_main(None))[0]:
+        pass
+    return found[1]
 
 
 ALONE = Ranks()

@@ -73,9 +73,9 @@ class Nameless:
 class Work:
     """Scratch in a folder with a name, kept for the next process if this one is killed; open_work makes it."""
 
-    def __init__(self, folder: Path, *, resumed: bool) -> None:
-        """Use a folder that is there."""
-        self.folder, self.resumed = folder, resumed
+    def __init__(self, folder: Path, *, resumed: bool, replaced: bool = False) -> None:
+        """Use a folder that is there. resumed: with parts of the same job; replaced: those of another were removed."""
+        self.folder, self.resumed, self.replaced = folder, resumed, replaced
 
     @property
     def place(self) -> Path:
@@ -117,11 +117,12 @@ def work_folder(target: Path) -> Path:
 
 
 @contextmanager
-def open_work(target: Path, job: Mapping[str, Any]) -> Iterator[Work]:
+def open_work(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> Iterator[Work]:
     """Give the work folder of a result; what an earlier process left there is kept only if its job was the same.
 
     The folder is removed at the end and after a fault. After Ctrl-C or a kill it stays, for the next process to go on.
-    job: all that the parts depend on, as JSON holds it.
+    job: all that the parts depend on, as JSON holds it. keep: let it stay after a fault too, where that may be of
+    another process or of the disk.
     """
     folder = work_folder(target)
     try:
@@ -132,16 +133,18 @@ def open_work(target: Path, job: Mapping[str, Any]) -> Iterator[Work]:
     try:
         _lock(folder, handle, target)
         wanted = json.loads(json.dumps(dict(job)))
-        resumed = (folder / _JOB).exists() and read_object(folder / _JOB, _MAX_STATE_BYTES, WriteError) == wanted
+        found = (folder / _JOB).exists()
+        resumed = found and read_object(folder / _JOB, _MAX_STATE_BYTES, WriteError) == wanted
         if not resumed:
             _empty(folder)
             write_file(folder / _JOB, json.dumps(wanted).encode())
-        work = Work(folder, resumed=resumed)
+        work = Work(folder, resumed=resumed, replaced=found and not resumed)
         shutil.rmtree(work.place, ignore_errors=True)
         try:
             yield work
         except Exception:
-            shutil.rmtree(folder, ignore_errors=True)
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
             raise
         shutil.rmtree(folder, ignore_errors=True)
     finally:

@@ -92,10 +92,69 @@ def test_an_end_of_torchrun_itself_is_said():
     assert str(end(GONE, Heart(0, reachable=False))) == "ranks: torchrun cannot be reached any more; try again"
 
 
-def test_signals_wait_until_the_reason_is_said():
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        assert ranks._without_signals(GONE) is GONE
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def test_whatever_a_death_looks_like_it_is_named():
+    assert "rank 1 of 3" in str(end(SystemError("returned a result with an exception set"), Heart(0, lost=[1])))
+    assert "rank 1 of 3" in str(end(KeyError("size"), Heart(0, lost=[1])))
+
+
+@pytest.fixture
+def sigterm():
+    """Let SIGTERM do nothing, and put back what it did before."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+class Hushed:
+    """A spokesman that only counts."""
+
+    num_hushed = 0
+
+    def hush(self):
+        self.num_hushed += 1
+
+
+def test_signals_wait_until_the_reason_is_said(sigterm):
+    spokesman = Hushed()
+    assert ranks._without_signals(GONE, spokesman) is GONE
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    assert spokesman.num_hushed == 1
+
+
+def test_a_signal_on_the_way_out_takes_the_place_of_the_error(sigterm):
+    stop, spokesman = KeyboardInterrupt(), Hushed()
+
+    def late():
+        spokesman.num_hushed += 1
+        if spokesman.num_hushed == 1:
+            raise stop
+
+    spokesman.hush = late
+    assert ranks._without_signals(GONE, spokesman) is stop
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+
+
+@pytest.mark.parametrize("lost", [[1], []], ids=["a death", "a signal to all"])
+def test_a_main_thread_that_hears_nothing_is_spoken_for(sigterm, monkeypatch, lost):
+    said = []
+    monkeypatch.setattr(ranks, "_HEARING_SECONDS", 0.05)
+    monkeypatch.setattr(ranks, "_say", lambda text, code: said.append((text, code)))
+    with ranks._Spokesman(Heart(0, lost=lost, num_ranks=2), "try again") as spokesman:
+        signal.raise_signal(signal.SIGTERM)
+        spokesman._thread.join(10)
+    if lost:
+        line = "ranks: rank 1 of 2 (process 10 on node) has died, so that all others end too; try again"
+        assert said == [(line, 2)]
+    else:
+        assert said == [("terminated", 143)]
+
+
+def test_a_main_thread_that_hears_speaks_itself(sigterm, monkeypatch):
+    said = []
+    monkeypatch.setattr(ranks, "_say", lambda text, code: said.append(text))
+    with ranks._Spokesman(Heart(0, lost=[1], num_ranks=2), "try again") as spokesman:
+        signal.raise_signal(signal.SIGTERM)
+        spokesman.hush()
+    assert said == []
+    assert not spokesman._thread.is_alive()
+    assert signal.set_wakeup_fd(-1) == -1

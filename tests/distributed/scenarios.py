@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from shadow_gnn import bulk
 from shadow_gnn.extract import NodeExtractor
 from shadow_gnn.loader import Loader
 from shadow_gnn.model_file import read_model
@@ -23,6 +24,7 @@ from shadow_gnn.ranks import Ranks, join_ranks, leave_ranks
 from shadow_gnn.recipe import Recipe, TrainingRecipe
 from shadow_gnn.run.repeats import train_repeats
 from shadow_gnn.run.training import RunOptions, resume_run, train_recipe
+from shadow_gnn.store import open_graph
 from shadow_gnn.task import node_task, split_targets
 from shadow_gnn.train import FitOptions, fit
 from tests.communities import communities, small_recipe, with_labels
@@ -120,6 +122,12 @@ def predict(model: str, out: Path, root: Path, ranks: Ranks) -> None:
     write_predictions(out, trained, GRAPH, targets, PredictionOptions(embedding=True), ranks=ranks)
 
 
+def predict_kept(out: Path, root: Path, ranks: Ranks) -> None:
+    """Write the predictions of all nodes of a graph folder, as if they were many."""
+    bulk.MIN_TARGETS, bulk._KEEP_SECONDS = 10, 0.0
+    write_predictions(out, read_model(root / "nodes"), open_graph(root / "graph"), range(120), ranks=ranks)
+
+
 def main(root: Path) -> None:
     """Do everything, in one start of the ranks; each start costs seconds."""
     torch.set_num_threads(1)
@@ -130,6 +138,7 @@ def main(root: Path) -> None:
     train_repeats(small_recipe(training__num_epochs=2), root / "repeats", 2, RunOptions(graph=GRAPH))
     for model in ("nodes", "pairs"):
         predict(model, root / f"shared-{model}.parquet", root, ranks)
+    predict_kept(root / "shared-kept.parquet", root, ranks)
     said = {name: refusal(recipe, root / "refused") for name, recipe in REFUSED.items()}
     said["not finite"] = broken(ranks)
     (root / f"said-{ranks.rank}.json").write_text(json.dumps(said))

@@ -1,6 +1,7 @@
 """The command line under torchrun: one voice, one result, and an end with a reason when a rank dies."""
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -61,13 +62,12 @@ def test_train_and_predict_speak_once_and_write_what_one_process_writes(recipe, 
     assert all(torch.allclose(ours[name], theirs[name], rtol=0, atol=1e-8) for name in theirs)
     table = tmp_path / "table.csv"
     code, out, err = finished(torchrun("shadow_gnn", "predict", tmp_path / "shared", "--out", table))
-    assert (code, out, err) == (0, f"{table}: 120 predictions\n", "")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(rf"{re.escape(str(table))}: 120 predictions, [\d,]+ targets/s\n", out)
     write_predictions(tmp_path / "own.csv", read_model(tmp_path / "shared"), open_graph(tmp_path / "graph"), range(120))
     assert table.read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 
-# Seen to fail in one of a few runs with no line at all; slow until that is understood.
-@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_rank_that_is_killed_is_named_and_the_run_goes_on(rank, recipe, tmp_path):
     long = ["--set", "training.num_epochs=100000", "--out", tmp_path / "run"]

@@ -6,15 +6,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from shadow_gnn import bulk
 from shadow_gnn.checkpoint import read_checkpoint
 from shadow_gnn.ranks import ALONE
 from shadow_gnn.run.folder import open_run
 from shadow_gnn.run.loggers import read_csv
 from shadow_gnn.run.repeats import train_repeats
 from shadow_gnn.run.training import RunOptions, SilentRun, train_recipe
+from shadow_gnn.store import save_graph
 from tests.communities import small_recipe
 from tests.distributed.launch import finished, torchrun
-from tests.distributed.scenarios import GRAPH, SCENARIOS, broken, exact, predict, train
+from tests.distributed.scenarios import GRAPH, SCENARIOS, broken, exact, predict, predict_kept, train
 
 
 class Stop(Exception):
@@ -39,6 +41,7 @@ def root(tmp_path_factory) -> Path:
     one_epoch = {"training__num_epochs": 1, "training__batch_size": 3}
     train_recipe(small_recipe(**one_epoch), folder / "nodes", options=RunOptions(graph=GRAPH))
     train_recipe(small_recipe(task__kind="link", **one_epoch), folder / "pairs", options=RunOptions(graph=GRAPH))
+    save_graph(GRAPH, folder / "graph")
     code, out, err = finished(torchrun("tests.distributed.scenarios", folder))
     assert code == 0, err
     assert out == ""
@@ -93,6 +96,14 @@ def test_repeats_are_shared_too(root, tmp_path):
     )
     assert ours.keys() == theirs.keys()
     assert [open_run(root / "repeats" / f"repeat-{number}").record.seed for number in (0, 1)] == [0, 1]
+
+
+def test_kept_predictions_are_the_same_to_the_last_byte(root, tmp_path, monkeypatch):
+    for name in ("MIN_TARGETS", "_KEEP_SECONDS"):
+        monkeypatch.setattr(bulk, name, getattr(bulk, name))  # Put back what the scenario changes.
+    predict_kept(tmp_path / "alone.parquet", root, ALONE)
+    assert (root / "shared-kept.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
+    assert not list(root.glob(".*"))
 
 
 @pytest.mark.parametrize("model", ["nodes", "pairs"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
@@ -35,6 +36,7 @@ from shadow_gnn.cli import (
     tune,
 )
 from shadow_gnn.cli.ranks import check_command
+from shadow_gnn.cli.shortage import shortage_line
 from shadow_gnn.errors import RankError, RecipeError, ShadowError
 
 app = typer.Typer(
@@ -109,13 +111,13 @@ def main() -> NoReturn:
     except _Terminated:
         _end_at_once("terminated", 143)
     except BaseException as error:
-        _end_with(error, debug)
+        _end_with(error, debug, arguments)
     if code == 130:
         _end_at_once("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _end_with(error: BaseException, debug: bool) -> NoReturn:
+def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> NoReturn:
     """Turn a fault into one line and exit code 2; anything unforeseen keeps its traceback."""
     if isinstance(error, SystemExit):
         raise error
@@ -123,6 +125,8 @@ def _end_with(error: BaseException, debug: bool) -> NoReturn:
         raise error
     if isinstance(error, RankError):
         _end_at_once(str(error), 2)
+    if (line := shortage_line(error, arguments)) is not None:
+        _end_at_once(line, 2)
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context is not None else ""
@@ -135,8 +139,6 @@ def _end_with(error: BaseException, debug: bool) -> NoReturn:
         _end(error.faults[-1], 2)
     if isinstance(error, (ShadowError, ValueError, OSError)):
         _end(str(error), 2)
-    if isinstance(error, MemoryError):
-        _end("not enough memory", 2)
     raise error
 
 
@@ -158,4 +160,6 @@ def _end_at_once(text: str, code: int) -> NoReturn:
 
 
 def _raise_terminated(number: int, frame: FrameType | None) -> None:
+    """Raise once: a second signal must not interrupt what is closed on the way out."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise _Terminated

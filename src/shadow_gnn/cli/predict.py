@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from shadow_gnn.graph import Graph
     from shadow_gnn.model_file import TrainedModel
-    from shadow_gnn.predictions import PredictionOptions
+    from shadow_gnn.predictions import Predicted, PredictionOptions
     from shadow_gnn.ranks import Ranks
 
 
@@ -42,6 +42,9 @@ def predict_command(
     probability, embedding. Parquet holds the last two as lists, CSV as a column for each number. The file appears whole
     or not at all. The model also predicts on a graph that it has not seen, as long as the features are the same.
 
+    Many targets are worked on in an order in which neighbours share what is read. Killed or stopped, the same command
+    goes on with what was done; the table is the same as if it had not been.
+
     A model of links takes --pairs instead: columns first_id, second_id (and names), probability. A link between the two
     that the graph has is hidden.
 
@@ -65,17 +68,17 @@ def predict_command(
         keep_freed_memory()
         trained, opened = open_trained(run, graph)
         if trained.config.target == "links" or pairs is not None:
-            count = _predict_pairs(out, trained, opened, pairs, ranks)
+            done = _predict_pairs(out, trained, opened, pairs, ranks)
         else:
             options = PredictionOptions(probabilities=not no_probabilities, embedding=embedding)
-            count = _predict_nodes(out, trained, opened, targets, options, ranks)
+            done = _predict_nodes(out, trained, opened, targets, options, ranks)
         if ranks.is_main:
-            typer.echo(f"{out}: {count:,} predictions")
+            typer.echo(f"{out}: {done.num_targets:,} predictions, {done.rate:,.0f} targets/s")
 
 
 def _predict_nodes(
     out: Path, trained: TrainedModel, graph: Graph, targets: str, options: PredictionOptions, ranks: Ranks
-) -> int:
+) -> Predicted:
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.cli.targets import choose_targets
     from shadow_gnn.predictions import write_predictions
@@ -83,18 +86,27 @@ def _predict_nodes(
     chosen = choose_targets("predict", graph, targets)
     nodes = range(chosen) if isinstance(chosen, int) else chosen
     with progress_bar() as progress:
-        return write_predictions(out, trained, graph, nodes, options, progress=progress, ranks=ranks)
+        return write_predictions(out, trained, graph, nodes, options, progress=progress, note=_note, ranks=ranks)
 
 
-def _predict_pairs(out: Path, trained: TrainedModel, graph: Graph, pairs: Path | None, ranks: Ranks) -> int:
+def _note(line: str) -> None:
+    typer.echo(f"note: {line}", err=True)
+
+
+def _predict_pairs(out: Path, trained: TrainedModel, graph: Graph, pairs: Path | None, ranks: Ranks) -> Predicted:
+    import time
+
     from shadow_gnn.cli.pairs import read_pairs
     from shadow_gnn.cli.progress import progress_bar
     from shadow_gnn.pair_predictions import write_pair_predictions
+    from shadow_gnn.predictions import Predicted
 
+    begin = time.monotonic()
     if trained.config.target != "links":
         raise ValueError(f"predict: --pairs must go with a model of links, this one predicts {trained.config.target}")
     if pairs is None:
         raise ValueError("predict: --pairs must name a file of pairs, as the model predicts links")
     given = read_pairs(pairs, graph)
     with progress_bar() as progress:
-        return write_pair_predictions(out, trained, graph, given, progress=progress, ranks=ranks)
+        count = write_pair_predictions(out, trained, graph, given, progress=progress, ranks=ranks)
+    return Predicted(count, 0, time.monotonic() - begin)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from shadow_gnn.errors import RankError, RecipeError
+from shadow_gnn.errors import RankError, RecipeError, ShadowError
 
 if TYPE_CHECKING:
     from shadow_gnn.heartbeat import Ended, Heartbeat
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 _SHARED = ("train", "resume", "predict")
 _FAULT, _STOPPED = "fault", "stopped"
 _AGREE_SECONDS = 1.5
+_HEARING_SECONDS = 10.0
+_OWN_FAULTS = (ShadowError, ValueError, OSError, MemoryError)
+"""What a rank finds wrong by itself; anything else may come of another one's end, whatever it looks like."""
 
 
 def check_command(name: str | None) -> None:
@@ -46,14 +52,21 @@ def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
     from shadow_gnn.heartbeat import Heartbeat
 
     ranks = join_ranks()
+    again = "give the same command again"
+    advice = again if run is None else f"what is done is kept, go on with torchrun ... -m shadow_gnn resume {run}"
     heartbeat = Heartbeat()
     try:
-        yield ranks
-        leave_ranks()
-    except BaseException as error:
-        again = "give the same command again"
-        advice = again if run is None else f"what is done is kept, go on with torchrun ... -m shadow_gnn resume {run}"
-        _end(_without_signals(error), heartbeat, advice)
+        with _Spokesman(heartbeat, advice) as spokesman:
+            try:
+                try:
+                    yield ranks
+                    leave_ranks()
+                    return
+                except BaseException as error:
+                    reason = _without_signals(error, spokesman)
+            except BaseException as error:  # A signal that came before it was ignored; there is no second one.
+                reason = _without_signals(error, spokesman)
+        _end(reason, heartbeat, advice)
     finally:
         heartbeat.close()
 
@@ -74,24 +87,81 @@ def _are_several() -> bool:
     return os.environ.get("WORLD_SIZE", "1") != "1"
 
 
-def _without_signals(error: BaseException) -> BaseException:
+def _without_signals(error: BaseException, spokesman: _Spokesman) -> BaseException:
     """Return the error, or the signal that came after it: torchrun ends all ranks as soon as one has ended.
 
-    From then on there is half a minute to say why.
+    From then on there is half a minute to say why. The handler raises once, so that nothing comes after that.
     """
     try:
+        spokesman.hush()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except BaseException as later:
+        spokesman.hush()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         return later
     return error
+
+
+class _Spokesman:
+    """Speaks for a rank whose main thread does not hear SIGTERM, as it waits inside a library for a rank that is gone.
+
+    Python runs a handler when the main thread is back in Python; torchrun kills after half a minute.
+    """
+
+    def __init__(self, heartbeat: Heartbeat, advice: str) -> None:
+        self._heartbeat, self._advice = heartbeat, advice
+        self._hushed = threading.Event()
+        self._ear, self._mouth = socket.socketpair()
+        self._mouth.setblocking(False)
+        # A daemon: it must not keep a process that ends in any other way.
+        self._thread = threading.Thread(target=self._listen, name="shadow-spokesman", daemon=True)
+
+    def __enter__(self) -> _Spokesman:
+        # The system's own handler writes each signal's number here, whatever the main thread does.
+        signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self.hush()
+        signal.set_wakeup_fd(-1)
+        self._mouth.close()
+        self._thread.join()
+        self._ear.close()
+
+    def hush(self) -> None:
+        """Leave it to the main thread, which is about to speak."""
+        self._hushed.set()
+
+    def _listen(self) -> None:
+        heard = b""
+        while signal.SIGTERM not in heard:
+            heard = self._ear.recv(64)
+            if not heard:
+                return
+        if not self._hushed.wait(_HEARING_SECONDS):
+            try:
+                _end(_Unheard(), self._heartbeat, self._advice)
+            except RankError as error:
+                _say(str(error), 2)
+            except BaseException:
+                _say("terminated", 143)
+
+
+class _Unheard(BaseException):
+    """SIGTERM that the main thread has not heard."""
+
+
+def _say(text: str, code: int) -> NoReturn:
+    print(f"shadow: {text}", file=sys.stderr, flush=True)
+    _leave(code)
 
 
 def _end(error: BaseException, heartbeat: Heartbeat, advice: str) -> NoReturn:
     """Raise what this rank has to say; where another one says it, end without a word."""
     stopped = not isinstance(error, Exception)
     try:
-        if not stopped and not isinstance(error, RuntimeError):
+        if isinstance(error, _OWN_FAULTS):
             _end_with_fault(error, heartbeat)
         if stopped:
             heartbeat.tell(_STOPPED)

@@ -82,6 +82,32 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
     return np.asarray(raw).reshape(-1).view(array.dtype).reshape(len(index), *array.shape[1:])
 
 
+def neighbour_lists(graph: Graph, first: int, stop: int, most: int) -> tuple[Ints, NDArray[Any], int]:
+    """Return the lists of nodes from `first` on: where each begins, the lists, and the first node without one here.
+
+    Lists are whole, of at least one node, and as long as they fit of all nodes before `stop`, with `most` entries
+    together.
+    """
+    indptr = _entries(graph, graph.indptr, first, stop + 1).astype(np.int64)
+    if not (indptr[0] >= 0 and (np.diff(indptr) >= 0).all() and indptr[-1] <= graph.num_edges):
+        raise FolderError(f"{graph.path or 'graph in memory'}: indptr must ascend from 0 to {graph.num_edges}")
+    count = max(1, int(np.searchsorted(indptr, indptr[0] + most, side="right")) - 1)
+    indices = _entries(graph, graph.indices, int(indptr[0]), int(indptr[count]))
+    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < graph.num_nodes:
+        raise FolderError(f"{graph.path or 'graph in memory'}: indices must be node ids below {graph.num_nodes}")
+    return indptr[: count + 1] - indptr[0], indices, first + count
+
+
+def _entries(graph: Graph, array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+    """Copy a part of an array of one dimension; one whose file was cut meanwhile is a fault, not a death."""
+    if not plain(array):
+        return array[start:stop]
+    width = array.dtype.itemsize
+    with _naming_folder(graph):
+        raw = _core.gather_raw(array.view(np.uint8).reshape(len(array), width), np.arange(start, stop))
+    return np.asarray(raw).reshape(-1).view(array.dtype)
+
+
 def plain(array: NDArray[Any]) -> bool:
     """Tell whether the core can read the array as it is; only arrays made in memory may be otherwise."""
     return bool(array.flags.c_contiguous and array.dtype.isnative)
