@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import math
+import mmap
 import os
 import re
 import secrets
@@ -184,6 +185,18 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
         mapped = np.memmap(handle, header.dtype, "r", header.data_offset, header.shape, order)
     # A plain view: memmap's own __array_finalize__ costs on every slice, and nobody needs the subclass.
     return mapped.view(np.ndarray)
+
+
+def expect_random_reads(array: NDArray[Any]) -> None:
+    """Tell the system that a mapped array is read here and there, so that it reads the pages asked for and no others.
+
+    Does nothing to an array in memory, or where a system has no such advice.
+    """
+    owner: Any = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = getattr(owner, "base", None)
+    if owner is not None and hasattr(mmap, "MADV_RANDOM"):
+        owner.madvise(mmap.MADV_RANDOM)
 
 
 def npy_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

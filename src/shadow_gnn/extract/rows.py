@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.files import expect_random_reads
+from shadow_gnn.graph import DenseFeatures, Graph, feature_arrays
 
 Ints = NDArray[np.int64]
 ArrayName = Literal["y", "edge_id", "edge_weight", "edge_attr"]
@@ -80,6 +81,19 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
     with _naming_folder(graph):
         raw = _core.gather_raw(array.reshape(-1).view(np.uint8).reshape(len(array), width), index)
     return np.asarray(raw).reshape(-1).view(array.dtype).reshape(len(index), *array.shape[1:])
+
+
+def expect_scopes(graph: Graph, free_bytes: int) -> None:
+    """Prepare the arrays of a graph for reads of scopes, here and there, where memory would not hold them.
+
+    An array of less than a quarter of free_bytes is left as it is: what a system reads around each place soon has all
+    of it in memory, faster than page by page.
+    """
+    arrays = {"indptr": graph.indptr, "indices": graph.indices, "y": graph.y, "edge_weight": graph.edge_weight}
+    arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
+    for array in (*arrays.values(), *({} if graph.x is None else feature_arrays(graph.x)).values()):
+        if array is not None and array.nbytes > free_bytes // 4:
+            expect_random_reads(array)
 
 
 def plain(array: NDArray[Any]) -> bool:
