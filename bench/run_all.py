@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = (
     *("ppr", "induce", "khop", "extractors", "pairs", "threads", "scaling", "collate", "saint"),
-    *("step", "epoch", "latency", "full_batch", "single", "generate", "ingest"),
+    *("step", "epoch", "latency", "full_batch", "single", "generate", "ingest", "reads"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,16 +187,17 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
     return mapped.view(np.ndarray)
 
 
-def expect_random_reads(array: NDArray[Any]) -> None:
-    """Tell the system that a mapped array is read here and there, so that it reads the pages asked for and no others.
+def expect_reads(array: NDArray[Any], where: Literal["random", "everywhere"]) -> None:
+    """Tell the system how a mapped array will be read; nothing becomes of an array in memory.
 
-    Does nothing to an array in memory, or where a system has no such advice.
+    random: here and there, so that it reads the pages asked for and no others. everywhere: it begins to read all of it.
     """
     owner: Any = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
-    if owner is not None and hasattr(mmap, "MADV_RANDOM"):
-        owner.madvise(mmap.MADV_RANDOM)
+    advice = getattr(mmap, {"random": "MADV_RANDOM", "everywhere": "MADV_WILLNEED"}[where], None)
+    if owner is not None and advice is not None:  # Not every system has them.
+        owner.madvise(advice)
 
 
 def npy_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

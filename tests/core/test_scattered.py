@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn import _core
-from shadow_gnn.files import expect_random_reads, map_npy
+from shadow_gnn.files import expect_reads, map_npy
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CXX") or shutil.which("c++")
@@ -29,7 +29,7 @@ def cold(tmp_path):
 
 @pytest.mark.parametrize("ask", [None, True, False])
 def test_rows_are_the_same_in_any_order_of_reading(cold, ask):
-    expect_random_reads(cold)
+    expect_reads(cold, "random")
     rows = np.random.default_rng(1).integers(0, len(cold), 10_000)
     rows[5000:] = rows[:5000]  # Rows that are asked for twice.
     found = _core.gather_float(cold, rows, None, ask)
@@ -48,9 +48,14 @@ def test_stretches_are_joined_in_the_order_given(cold, ask):
     assert found.tobytes() == expected
 
 
-def test_advice_is_for_maps_alone(cold):
-    expect_random_reads(cold[3:, 1:])
-    expect_random_reads(np.zeros(3))
+@pytest.mark.parametrize(("where", "flag"), [("random", "rr"), ("everywhere", "")])
+def test_advice_reaches_the_map_of_an_array(cold, where, flag):
+    expect_reads(cold[3:, 1:], where)
+    expect_reads(np.zeros(3), where)
+    if Path("/proc/self/smaps").exists():
+        _, _, after = Path("/proc/self/smaps").read_text().partition("x.npy")
+        flags = next(line for line in after.splitlines() if line.startswith("VmFlags:"))
+        assert ("rr" in flags.split()) == (flag == "rr")
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")

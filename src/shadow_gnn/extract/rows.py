@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.files import expect_random_reads
+from shadow_gnn.files import expect_reads
 from shadow_gnn.graph import DenseFeatures, Graph, feature_arrays
 
 Ints = NDArray[np.int64]
@@ -87,13 +87,15 @@ def expect_scopes(graph: Graph, free_bytes: int) -> None:
     """Prepare the arrays of a graph for reads of scopes, here and there, where memory would not hold them.
 
     An array of less than a quarter of free_bytes is left as it is: what a system reads around each place soon has all
-    of it in memory, faster than page by page.
+    of it in memory, faster than page by page. Of such size, indptr is read now: a scope looks at thousands of degrees.
     """
-    arrays = {"indptr": graph.indptr, "indices": graph.indices, "y": graph.y, "edge_weight": graph.edge_weight}
-    arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
-    for array in (*arrays.values(), *({} if graph.x is None else feature_arrays(graph.x)).values()):
+    arrays = [graph.indptr, graph.indices, graph.y, graph.edge_weight, graph.edge_attr, graph.edge_id]
+    arrays += [] if graph.x is None else feature_arrays(graph.x).values()
+    for array in arrays:
         if array is not None and array.nbytes > free_bytes // 4:
-            expect_random_reads(array)
+            expect_reads(array, "random")
+    if graph.indptr.nbytes <= free_bytes // 4:
+        expect_reads(graph.indptr, "everywhere")
 
 
 def plain(array: NDArray[Any]) -> bool:
