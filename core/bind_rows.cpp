@@ -14,8 +14,13 @@ namespace {
 
 using Bytes2 = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// None leaves it to what is found, true and false are for tests and comparisons.
+Ask ask_of(std::optional<bool> ask) { return !ask ? Ask::kWhenWaiting : *ask ? Ask::kAlways : Ask::kNever; }
+
 // float32 rows of a float32, float16 or int8 matrix.
-Out<float> gather_float(const Bytes2& matrix, const In1<int64_t>& rows, const std::optional<In1<float>>& scale) {
+Out<float> gather_float(const Bytes2& matrix, const In1<int64_t>& rows, const std::optional<In1<float>>& scale,
+                        std::optional<bool> ask_ahead) {
+  const Ask ask = ask_of(ask_ahead);
   const auto num_rows = static_cast<int64_t>(matrix.shape(0)), width = static_cast<int64_t>(matrix.shape(1));
   const auto count = static_cast<int64_t>(rows.shape(0));
   if (scale && static_cast<int64_t>(scale->shape(0)) != width) {
@@ -29,13 +34,13 @@ Out<float> gather_float(const Bytes2& matrix, const In1<int64_t>& rows, const st
   const nb::gil_scoped_release release;
   if (is(nb::dlpack::dtype_code::Float, 32)) {
     gather_bytes(static_cast<const char*>(matrix.data()), num_rows, width * 4, rows.data(), count,
-                 reinterpret_cast<char*>(out.data()));
+                 reinterpret_cast<char*>(out.data()), ask);
   } else if (is(nb::dlpack::dtype_code::Float, 16)) {
-    gather_wide(static_cast<const uint16_t*>(matrix.data()), num_rows, width, rows.data(), count, out.data(),
+    gather_wide(static_cast<const uint16_t*>(matrix.data()), num_rows, width, rows.data(), count, out.data(), ask,
                 [](uint16_t value, int64_t) { return widen_half(value); });
   } else if (is(nb::dlpack::dtype_code::Int, 8) && scale) {
     const float* step = scale->data();
-    gather_wide(static_cast<const int8_t*>(matrix.data()), num_rows, width, rows.data(), count, out.data(),
+    gather_wide(static_cast<const int8_t*>(matrix.data()), num_rows, width, rows.data(), count, out.data(), ask,
                 [step](int8_t value, int64_t column) { return static_cast<float>(value) * step[column]; });
   } else {
     throw std::invalid_argument("matrix must be float32, float16, or int8 with a scale");
@@ -45,34 +50,37 @@ Out<float> gather_float(const Bytes2& matrix, const In1<int64_t>& rows, const st
 }
 
 // The same bytes, row by row, for a matrix given as uint8.
-Out<uint8_t> gather_raw(const In2<uint8_t>& matrix, const In1<int64_t>& rows) {
+Out<uint8_t> gather_raw(const In2<uint8_t>& matrix, const In1<int64_t>& rows, std::optional<bool> ask_ahead) {
   const auto width = static_cast<int64_t>(matrix.shape(1)), count = static_cast<int64_t>(rows.shape(0));
   Block<uint8_t> out(static_cast<size_t>(count * width));
   {
     const nb::gil_scoped_release release;
     gather_bytes(reinterpret_cast<const char*>(matrix.data()), static_cast<int64_t>(matrix.shape(0)), width,
-                 rows.data(), count, reinterpret_cast<char*>(out.data()));
+                 rows.data(), count, reinterpret_cast<char*>(out.data()), ask_of(ask_ahead));
   }
   return out.give({static_cast<size_t>(count), static_cast<size_t>(width)});
 }
 
 // Stretches of a byte array, joined.
-Out<uint8_t> gather_ragged(const In1<uint8_t>& bytes, const In1<int64_t>& start, const In1<int64_t>& length) {
+Out<uint8_t> gather_ragged(const In1<uint8_t>& bytes, const In1<int64_t>& start, const In1<int64_t>& length,
+                           std::optional<bool> ask_ahead) {
   if (start.shape(0) != length.shape(0)) throw std::invalid_argument("start and length must be equally long");
   const auto num_bytes = static_cast<int64_t>(bytes.shape(0));
   size_t total = 0;
+  std::vector<int64_t> place(start.shape(0));
   for (size_t item = 0; item < start.shape(0); ++item) {
     const int64_t first = start.data()[item], size = length.data()[item];
     if (first < 0 || size < 0 || first > num_bytes || size > num_bytes - first) {
       throw std::invalid_argument("a stretch must lie inside the array");
     }
+    place[item] = static_cast<int64_t>(total);
     total += static_cast<size_t>(size);
   }
   Block<uint8_t> out(total);
   {
     const nb::gil_scoped_release release;
-    gather_stretches(reinterpret_cast<const char*>(bytes.data()), start.data(), length.data(),
-                     static_cast<int64_t>(start.shape(0)), reinterpret_cast<char*>(out.data()));
+    gather_stretches(reinterpret_cast<const char*>(bytes.data()), start.data(), length.data(), place.data(),
+                     static_cast<int64_t>(start.shape(0)), reinterpret_cast<char*>(out.data()), ask_of(ask_ahead));
   }
   return out.give({total});
 }
@@ -96,10 +104,11 @@ Out<float> gather_csr(const In1<int64_t>& indptr, const In1<int32_t>& indices, c
 
 void bind_rows(nb::module_& m) {
   m.def("gather_float", &gather_float, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert(),
-        nb::arg("scale").noconvert().none());
-  m.def("gather_raw", &gather_raw, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert());
+        nb::arg("scale").noconvert().none(), nb::arg("ask") = nb::none());
+  m.def("gather_raw", &gather_raw, nb::arg("matrix").noconvert(), nb::arg("rows").noconvert(),
+        nb::arg("ask") = nb::none());
   m.def("gather_ragged", &gather_ragged, nb::arg("bytes").noconvert(), nb::arg("start").noconvert(),
-        nb::arg("length").noconvert());
+        nb::arg("length").noconvert(), nb::arg("ask") = nb::none());
   m.def("gather_csr", &gather_csr, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
         nb::arg("data").noconvert(), nb::arg("width"), nb::arg("rows").noconvert());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -21,6 +22,7 @@
 #include "heat.h"
 #include "katz.h"
 #include "khop.h"
+#include "pages.h"
 #include "parallel.h"
 #include "ppr.h"
 #include "rng.h"
@@ -350,9 +352,10 @@ inline void copy_scope(const Arena& arena, const Place& place, int64_t node, int
   }
 }
 
-// Join the workers' arenas in the order of the targets, on as many threads as filled them.
+// Join the workers' arenas in the order of the targets.
 template <class Id>
-Scopes join(const std::vector<std::unique_ptr<Desk<Id>>>& desks, const std::vector<Place>& places, bool positions) {
+Scopes join(const std::vector<std::unique_ptr<Desk<Id>>>& desks, const std::vector<Place>& places, bool positions,
+            int most_threads) {
   Scopes scopes;
   std::vector<int64_t> edge_ptr{0};
   scopes.ptr.push_back(0);
@@ -372,7 +375,7 @@ Scopes join(const std::vector<std::unique_ptr<Desk<Id>>>& desks, const std::vect
   scopes.edge_pos.resize(positions ? num_edges : 0);
   // A thread costs about as much as copying this many entries.
   constexpr size_t kEntriesPerThread = size_t{1} << 18;
-  const auto num_threads = std::min(desks.size(), 1 + num_edges / kEntriesPerThread);
+  const auto num_threads = std::min(static_cast<size_t>(most_threads), 1 + num_edges / kEntriesPerThread);
   parallel_for(
       static_cast<int64_t>(places.size()), static_cast<int>(num_threads),
       [&](int, int64_t item) {
@@ -389,14 +392,22 @@ Scopes join(const std::vector<std::unique_ptr<Desk<Id>>>& desks, const std::vect
 template <class Id>
 class Desks {
  public:
+  // There can be `count` of them; each is made when its worker first asks for it.
   explicit Desks(int count) {
     all_.swap(kept());  // A call from within this one, by a signal's handler, finds none and makes its own.
-    while (all_.size() < static_cast<size_t>(count)) all_.push_back(std::make_unique<Desk<Id>>());
+    if (all_.size() < static_cast<size_t>(count)) all_.resize(static_cast<size_t>(count));
+  }
+
+  Desk<Id>& of(int worker) {
+    auto& desk = all_[static_cast<size_t>(worker)];
+    if (desk == nullptr) desk = std::make_unique<Desk<Id>>();
+    return *desk;
   }
 
   void keep() {
     if (all_.size() > kMostKept) all_.resize(kMostKept);
     for (auto& desk : all_) {
+      if (desk == nullptr) continue;
       if (desk->arena.indices.capacity() > kMostEntries) desk->arena = Arena();
       desk->arena.clear();
     }
@@ -422,21 +433,29 @@ inline int64_t chunk_size(int64_t num_groups, int num_threads) {
   return std::clamp<int64_t>(num_groups / (8 * std::max(num_threads, 1)), 1, 16);
 }
 
+// Threads that take turns where most of them wait for the disk; they cost memory, but hardly any time.
+inline int threads_for_disk(int num_threads) { return std::max(num_threads, std::min(16 * num_threads, 64)); }
+
 // Extract one scope for each of `num_groups` rows of `targets` ([num_groups, width]).
 template <class Id>
 Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request,
                const std::function<void()>& poll) {
-  Desks<Id> desks(std::max(request.num_threads, 1));
+  constexpr int64_t kLookEvery = 4, kManyWaits = 16;
+  const int num_threads = std::max(request.num_threads, 1);
+  Desks<Id> desks(threads_for_disk(num_threads));
   std::vector<Place> places(static_cast<size_t>(num_groups));
-  const int64_t chunk = chunk_size(num_groups, request.num_threads);
+  std::atomic<bool> waits{false};
   parallel_for(
-      num_groups, request.num_threads,
+      num_groups, num_threads,
       [&](int worker, int64_t group) {
-        places[static_cast<size_t>(group)] =
-            extract_one(csr, targets, width, group, request, worker, *desks.all()[static_cast<size_t>(worker)]);
+        const bool looks = group % kLookEvery == 0;
+        const int64_t before = looks ? page_waits() : 0;
+        places[static_cast<size_t>(group)] = extract_one(csr, targets, width, group, request, worker, desks.of(worker));
+        if (looks && page_waits() - before >= kManyWaits) waits.store(true, std::memory_order_relaxed);
       },
-      poll, chunk);
-  Scopes scopes = join(desks.all(), places, request.scope.positions);
+      poll, chunk_size(num_groups, num_threads),
+      [&] { return waits.load(std::memory_order_relaxed) ? threads_for_disk(num_threads) : 0; });
+  Scopes scopes = join(desks.all(), places, request.scope.positions, num_threads);
   desks.keep();
   return scopes;
 }

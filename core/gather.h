@@ -8,7 +8,7 @@
 #include <string>
 
 #include "guard.h"
-#include "prefetch.h"
+#include "scattered.h"
 
 namespace shadow {
 
@@ -37,64 +37,58 @@ inline void check_row(int64_t row, int64_t num_rows) {
   }
 }
 
-// Rows lie far apart, so each is asked for this many items before it is read.
-constexpr int64_t kRowsAhead = 12;
-
-// Ask for the first lines of a row that will be read soon; one that does not exist is left to check_row.
-inline void ask_for(const char* matrix, int64_t num_rows, int64_t row_bytes, int64_t row) {
-  if (row < 0 || row >= num_rows) return;
-  const char* const first = matrix + row * row_bytes;
-  for (int64_t line = 0; line < row_bytes && line < 256; line += 64) prefetch(first + line);
+// Where a row lies; one that does not exist is left to check_row.
+inline Piece row_piece(const char* matrix, int64_t num_rows, int64_t row_bytes, int64_t row) {
+  if (row < 0 || row >= num_rows) return {matrix, 0};
+  return {matrix + row * row_bytes, row_bytes};
 }
 
 // Copy rows of kBytes bytes, or of `row_bytes` where kBytes is 0: a size known to the compiler copies faster.
 template <int64_t kBytes>
 void gather_sized(const char* matrix, int64_t num_rows, int64_t row_bytes, const int64_t* rows, int64_t count,
-                  char* out) {
+                  char* out, Ask ask) {
   const int64_t bytes = kBytes > 0 ? kBytes : row_bytes;
-  for (int64_t item = 0; item < count; ++item) {
-    if (item + kRowsAhead < count) ask_for(matrix, num_rows, bytes, rows[item + kRowsAhead]);
-    check_row(rows[item], num_rows);
-    std::memcpy(out + item * bytes, matrix + rows[item] * bytes, static_cast<size_t>(bytes));
-  }
+  copy_scattered(
+      count, [=](int64_t item) { return row_piece(matrix, num_rows, bytes, rows[item]); },
+      [=](int64_t item) {
+        check_row(rows[item], num_rows);
+        std::memcpy(out + item * bytes, matrix + rows[item] * bytes, static_cast<size_t>(bytes));
+      },
+      ask);
 }
 
 // Copy rows of `row_bytes` bytes each.
 inline void gather_bytes(const char* matrix, int64_t num_rows, int64_t row_bytes, const int64_t* rows, int64_t count,
-                         char* out) {
-  guarded([&] {
-    if (row_bytes == 4) return gather_sized<4>(matrix, num_rows, row_bytes, rows, count, out);
-    if (row_bytes == 8) return gather_sized<8>(matrix, num_rows, row_bytes, rows, count, out);
-    gather_sized<0>(matrix, num_rows, row_bytes, rows, count, out);
-  });
+                         char* out, Ask ask) {
+  if (row_bytes == 4) return gather_sized<4>(matrix, num_rows, row_bytes, rows, count, out, ask);
+  if (row_bytes == 8) return gather_sized<8>(matrix, num_rows, row_bytes, rows, count, out, ask);
+  gather_sized<0>(matrix, num_rows, row_bytes, rows, count, out, ask);
 }
 
-// Copy stretches of bytes, given by where they start and how long they are, one after the other.
-inline void gather_stretches(const char* bytes, const int64_t* start, const int64_t* length, int64_t count, char* out) {
-  guarded([&] {
-    for (int64_t item = 0; item < count; ++item) {
-      std::memcpy(out, bytes + start[item], static_cast<size_t>(length[item]));
-      out += length[item];
-    }
-  });
+// Copy stretches of bytes, given by where they start and how long they are, each to its place in `out`.
+inline void gather_stretches(const char* bytes, const int64_t* start, const int64_t* length, const int64_t* place,
+                             int64_t count, char* out, Ask ask) {
+  copy_scattered(
+      count, [=](int64_t item) { return Piece{bytes + start[item], length[item]}; },
+      [=](int64_t item) { std::memcpy(out + place[item], bytes + start[item], static_cast<size_t>(length[item])); },
+      ask);
 }
 
 // Copy rows of `width` values, each through `widen(value, column)`.
 template <class T, class Widen>
 void gather_wide(const T* matrix, int64_t num_rows, int64_t width, const int64_t* rows, int64_t count, float* out,
-                 Widen&& widen) {
-  guarded([&] {
-    const auto row_bytes = width * static_cast<int64_t>(sizeof(T));
-    for (int64_t item = 0; item < count; ++item) {
-      if (item + kRowsAhead < count) {
-        ask_for(reinterpret_cast<const char*>(matrix), num_rows, row_bytes, rows[item + kRowsAhead]);
-      }
-      check_row(rows[item], num_rows);
-      const T* row = matrix + rows[item] * width;
-      float* to = out + item * width;
-      for (int64_t column = 0; column < width; ++column) to[column] = widen(row[column], column);
-    }
-  });
+                 Ask ask, Widen&& widen) {
+  const auto* const bytes = reinterpret_cast<const char*>(matrix);
+  const auto row_bytes = width * static_cast<int64_t>(sizeof(T));
+  copy_scattered(
+      count, [=](int64_t item) { return row_piece(bytes, num_rows, row_bytes, rows[item]); },
+      [=](int64_t item) {
+        check_row(rows[item], num_rows);
+        const T* row = matrix + rows[item] * width;
+        float* to = out + item * width;
+        for (int64_t column = 0; column < width; ++column) to[column] = widen(row[column], column);
+      },
+      ask);
 }
 
 // Copy CSR rows into the zeroed dense [count, width] matrix `out`.

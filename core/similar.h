@@ -56,8 +56,8 @@ SHADOW_CLONED void multiply_rows(const typename Value::Stored* matrix, int64_t w
   constexpr int64_t kLanes = 8;
   const int64_t row_bytes = width * static_cast<int64_t>(sizeof(typename Value::Stored));
   for (int64_t item = 0; item < count; ++item) {
-    if (item + kRowsAhead < count) {
-      const char* const next = reinterpret_cast<const char*>(matrix + rows[item + kRowsAhead] * width);
+    if (item + kItemsAhead < count) {
+      const char* const next = reinterpret_cast<const char*>(matrix + rows[item + kItemsAhead] * width);
       for (int64_t line = 0; line < row_bytes && line < 512; line += 64) prefetch(next + line);
     }
     const typename Value::Stored* const row = matrix + rows[item] * width;

@@ -10,7 +10,7 @@ import shadow_gnn.views
 from shadow_gnn.graph import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.ingest.memory import from_edges
 from shadow_gnn.store import open_graph, save_graph
-from shadow_gnn.views import feature_statistics, training_view
+from shadow_gnn.views import all_seen, feature_statistics, training_view
 from tests.communities import communities
 from tests.extract.graphs import some_graphs
 
@@ -86,6 +86,18 @@ def test_statistics_equal_numpy(kind, block, monkeypatch):
         assert found.mean == pytest.approx(chosen.mean(axis=0), rel=1e-6)
         assert found.deviation[:2] == pytest.approx(chosen.std(axis=0)[:2], rel=1e-6)
         assert found.deviation[2] == 1
+
+
+def test_statistics_of_many_nodes_are_of_stretches_of_them(monkeypatch):
+    monkeypatch.setattr(shadow_gnn.views, "MOST_SEEN", 12)
+    monkeypatch.setattr(shadow_gnn.views, "_STRETCH", 4)
+    assert all_seen(12) == range(12)
+    assert all_seen(25).tolist() == [0, 1, 2, 3, 10, 11, 12, 13, 21, 22, 23, 24]
+    x = np.arange(25, dtype=np.float32)[:, None]
+    graph = Graph(np.zeros(26, np.int64), np.zeros(0, np.int32), x=DenseFeatures(x))
+    seen = x[all_seen(25)]
+    assert feature_statistics(graph).mean == pytest.approx(seen.mean())
+    assert feature_statistics(graph).deviation == pytest.approx(seen.std())
 
 
 def test_a_column_that_only_rounding_makes_vary_is_constant():

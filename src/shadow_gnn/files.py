@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import math
+import mmap
 import os
 import re
 import secrets
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,6 +185,19 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
         mapped = np.memmap(handle, header.dtype, "r", header.data_offset, header.shape, order)
     # A plain view: memmap's own __array_finalize__ costs on every slice, and nobody needs the subclass.
     return mapped.view(np.ndarray)
+
+
+def expect_reads(array: NDArray[Any], where: Literal["random", "everywhere"]) -> None:
+    """Tell the system how a mapped array will be read; nothing becomes of an array in memory.
+
+    random: here and there, so that it reads the pages asked for and no others. everywhere: it begins to read all of it.
+    """
+    owner: Any = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = getattr(owner, "base", None)
+    advice = getattr(mmap, {"random": "MADV_RANDOM", "everywhere": "MADV_WILLNEED"}[where], None)
+    if owner is not None and advice is not None:  # Not every system has them.
+        owner.madvise(advice)
 
 
 def npy_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

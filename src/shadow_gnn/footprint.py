@@ -238,7 +238,8 @@ def _together(batches: list[BatchCounts]) -> BatchCounts:
 def _num_kept(recipe: Recipe, graph: Graph) -> int:
     """Return how many scopes would be kept between epochs, if any are: of links, those to evaluate alone."""
     if recipe.task.kind == "node":
-        return sum(len(graph.splits[name]) for name in ("train", "valid", "test") if name in graph.splits)
+        names = ("valid", "test") if recipe.training.pack else ("train", "valid", "test")
+        return sum(len(graph.splits[name]) for name in names if name in graph.splits)
     if recipe.link.split == "given":
         return sum(len(pairs) for name, pairs in graph.pairs.items() if not name.startswith("train"))
     return int(2 * (recipe.link.valid_share + recipe.link.test_share) * graph.num_edges)

@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.batch import Batch, EdgeArray, Order, check_collate, collate
 from shadow_gnn.extract.base import Extractor, check_int, check_targets, edge_graph
+from shadow_gnn.extract.rows import expect_scopes
 from shadow_gnn.graph import Graph
+from shadow_gnn.memory import available_memory
 from shadow_gnn.prefetch import Prefetch
 
 
@@ -142,6 +144,10 @@ class Loader:
         self.inputs = inputs
         self.prefetch = prefetch
         self._next_epoch = 0
+        free = available_memory()
+        if free is not None:
+            expect_scopes(self.graph, free)
+            expect_scopes(self.edge_graph, free)
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
@@ -168,22 +174,28 @@ class Loader:
         rows = epoch_rows(len(self.targets), self.seed, epoch, shuffle=self.shuffle)
         seed = derive_seed("scopes", self.seed, None if self.fixed_seed else epoch)
         for _, part, filler in shared_rows(rows, self.batch_size, len(self), share):
-            subgraphs = self.extractor(self.graph, self.targets[part], seed=seed)
-            features = self.features and self.inputs is None
-            batch = collate(
-                self.graph,
-                subgraphs,
-                order=self.order,
-                features=features,
-                edges=self.edges,
-                edge_graph=self.edge_graph,
-                target_row=part,
-            )
-            if self.labels is not None:
-                batch = replace(batch, y=torch.from_numpy(self.labels[part]))
-            if filler:
-                batch = replace(batch, filler=True)
-            yield batch if self.inputs is None else self.inputs(batch)
+            yield self._batch(part, seed, filler=filler)
+
+    def batch_of(self, rows: NDArray[np.int64]) -> Batch:
+        """Return the batch of some rows of the targets, with random scopes as an evaluation has them."""
+        return self._batch(rows, derive_seed("scopes", self.seed, None))
+
+    def _batch(self, rows: NDArray[np.int64], seed: int, *, filler: bool = False) -> Batch:
+        subgraphs = self.extractor(self.graph, self.targets[rows], seed=seed)
+        batch = collate(
+            self.graph,
+            subgraphs,
+            order=self.order,
+            features=self.features and self.inputs is None,
+            edges=self.edges,
+            edge_graph=self.edge_graph,
+            target_row=rows,
+        )
+        if self.labels is not None:
+            batch = replace(batch, y=torch.from_numpy(self.labels[rows]))
+        if filler:
+            batch = replace(batch, filler=True)
+        return batch if self.inputs is None else self.inputs(batch)
 
 
 def epoch_rows(length: int, seed: int, epoch: int, *, shuffle: bool) -> NDArray[np.int64]:

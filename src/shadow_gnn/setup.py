@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from shadow_gnn.loader import BatchSource, Loader
 from shadow_gnn.methods import normal_loader
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.whole import WholeGraph
+from shadow_gnn.packed import PackedLoader
 from shadow_gnn.recipe import LinkRecipe, ModelRecipe, Recipe
 from shadow_gnn.store import open_graph
 from shadow_gnn.task import LinkTask, Task, node_task, split_targets
@@ -63,6 +65,14 @@ class Setup:
     """What the model reads of the whole graph."""
     links: LinkSplits | None = None
     """Known links and those to predict; None where targets are nodes."""
+    pack_folder: Path | None = None
+    """Where batches of training are kept whole; None where the recipe does not ask for it."""
+
+    @cached_property
+    def pack_bytes(self) -> int:
+        """About what packed batches will take on the disk beyond what is there already."""
+        loaders = self.training_loaders() if self.pack_folder is not None else ()
+        return sum(loader.num_bytes_needed() for loader in loaders if isinstance(loader, PackedLoader))
 
     @property
     def num_training_targets(self) -> int:
@@ -104,7 +114,7 @@ class Setup:
         if self.recipe.is_normal:
             train = split_targets(self.graph, "train")
             return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
-        return [
+        loaders = [
             Loader(
                 self.training_graph,
                 extractor,
@@ -120,6 +130,8 @@ class Setup:
                 self.training_extractors, self.model.orders, self.model.edges, strict=True
             )
         ]
+        folder = self.pack_folder
+        return loaders if folder is None else [PackedLoader(loader, folder) for loader in loaders]
 
     def evaluation_loaders(self, targets: Ints) -> Sequence[BatchSource] | WholeGraph:
         """Return a loader for each branch that goes through targets of the whole graph in their order.
@@ -188,6 +200,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
 
     cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk.
     """
+    _check_pack(recipe, cache_folder)
     if recipe.task.kind == "link":
         return _link_setup(recipe, graph, cache_folder)
     task = node_task(graph, recipe.task.target, class_weights=recipe.task.class_weights)
@@ -214,7 +227,23 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     )
     model = in_precision(model, recipe)
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
-    return Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read)
+    pack_folder = cache_folder if recipe.training.pack else None
+    setup = Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read, None, pack_folder)
+    if pack_folder is not None:
+        setup.training_loaders()  # What cannot be packed is named now.
+    return setup
+
+
+def _check_pack(recipe: Recipe, folder: Path | None) -> None:
+    """Raise if a recipe asks for packed batches where there can be none."""
+    if not recipe.training.pack:
+        return
+    if recipe.task.kind == "link":
+        raise ValueError("training: pack must be false for links, whose negatives are new in each epoch")
+    if recipe.is_normal:
+        raise ValueError(f"training: pack must be false for method {recipe.training.method!r}, which has no scopes")
+    if folder is None:
+        raise ValueError("training: pack must be false without a folder to keep batches in; train as a run")
 
 
 def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setup:
@@ -345,11 +374,13 @@ def make_extractors(
         kinds = [
             build_extractor(part.extractor, training=mode, edge_pos=bool(edges), hide=hide) for mode in (True, False)
         ]
+        first = kinds[0]
         if cached and settings.cache != "none":
             folder = cache_folder if settings.cache == "disk" else None
             kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
         # One cache serves both where both extract alike.
-        training.append(kinds[0])
+        # Packed batches are extracted once: what a cache kept of them would only take memory.
+        training.append(first if settings.pack else kinds[0])
         evaluation.append(kinds[0] if kinds[0].key == kinds[1].key else kinds[1])
     return tuple(training), tuple(evaluation)
 

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Target = Literal["classes", "multilabel", "values"]
 
 MAX_CLASSES = 1_000_000
-_BLOCK_NODES = 1 << 20
+_BLOCK_NODES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)

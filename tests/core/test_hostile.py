@@ -134,16 +134,16 @@ def test_collate_checks_everything(
         assert sorted(place.tolist()) == list(range(len(hop)))
 
 
-@given(rows=small, width=st.integers(0, 3), num_rows=st.integers(0, 4))
-def test_gathers_check_every_row(rows: list[int], width: int, num_rows: int) -> None:
+@given(rows=small, width=st.integers(0, 3), num_rows=st.integers(0, 4), ask=st.sampled_from([None, True, False]))
+def test_gathers_check_every_row(rows: list[int], width: int, num_rows: int, ask: bool | None) -> None:
     index = np.array(rows, np.int64)
     inside = all(0 <= row < num_rows for row in rows)
     matrix = np.arange(num_rows * width, dtype=np.float32).reshape(num_rows, width)
     for call in (
-        lambda: _core.gather_float(matrix, index, None),
-        lambda: _core.gather_float(matrix.astype(np.float16), index, None),
-        lambda: _core.gather_float(matrix.astype(np.int8), index, np.ones(width, np.float32)),
-        lambda: _core.gather_raw(matrix.astype(np.uint8), index),
+        lambda: _core.gather_float(matrix, index, None, ask),
+        lambda: _core.gather_float(matrix.astype(np.float16), index, None, ask),
+        lambda: _core.gather_float(matrix.astype(np.int8), index, np.ones(width, np.float32), ask),
+        lambda: _core.gather_raw(matrix.astype(np.uint8), index, ask),
     ):
         if inside:
             assert call().tolist() == matrix[index].tolist()
@@ -163,11 +163,11 @@ def test_sparse_gather_checks_what_it_reads(indptr: list[int], columns: list[int
         assert out.shape == (len(rows), 3)
 
 
-@given(start=small, length=small)
-def test_ragged_gather_checks_every_stretch(start: list[int], length: list[int]) -> None:
+@given(start=small, length=small, ask=st.sampled_from([None, True, False]))
+def test_ragged_gather_checks_every_stretch(start: list[int], length: list[int], ask: bool | None) -> None:
     data = np.arange(7, dtype=np.uint8)
     try:
-        out = _core.gather_ragged(data, np.array(start, np.int64), np.array(length, np.int64))
+        out = _core.gather_ragged(data, np.array(start, np.int64), np.array(length, np.int64), ask)
     except ValueError as error:
         assert "must" in str(error)
     else:

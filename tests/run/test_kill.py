@@ -88,6 +88,8 @@ LINKS = {
     "training__monitor": "auc",
 }
 
+PACKED = {**NODES, "training__pack": True}
+
 
 def campaign(folder: Path, num_chains: int, seed: int, changes: dict[str, Any]) -> dict[str, int]:
     environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
@@ -117,7 +119,7 @@ def test_kills_change_nothing(tmp_path, changes):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
+@pytest.mark.parametrize("changes", [NODES, LINKS, PACKED], ids=["nodes", "links", "packed"])
 def test_many_chains_of_kills_change_nothing(tmp_path, changes):
     found = campaign(tmp_path, num_chains=40, seed=2, changes=changes)
     assert found["kills"] >= 40

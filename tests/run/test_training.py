@@ -124,6 +124,8 @@ def test_the_same_recipe_gives_the_same_run(folder):
         (4, None, {"training__patience": 2}),
         (2, 1, {"extractor": {"kind": "stochastic-ppr", "topk": 5}, "training__schedule": "cosine"}),
         (2, 1, {"task__inductive": True, "training__cache": "disk"}),
+        (1, 2, {"training__pack": True}),
+        (3, 1, {"training__pack": True, "task__inductive": True}),
     ],
 )
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(folder, after, step, changes):

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.errors import FolderError
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.files import expect_reads
+from shadow_gnn.graph import DenseFeatures, Graph, feature_arrays
 
 Ints = NDArray[np.int64]
 ArrayName = Literal["y", "edge_id", "edge_weight", "edge_attr"]
@@ -106,6 +107,21 @@ def _entries(graph: Graph, array: NDArray[Any], start: int, stop: int) -> NDArra
     with _naming_folder(graph):
         raw = _core.gather_raw(array.view(np.uint8).reshape(len(array), width), np.arange(start, stop))
     return np.asarray(raw).reshape(-1).view(array.dtype)
+
+
+def expect_scopes(graph: Graph, free_bytes: int) -> None:
+    """Prepare the arrays of a graph for reads of scopes, here and there, where memory would not hold them.
+
+    An array of less than a quarter of free_bytes is left as it is: what a system reads around each place soon has all
+    of it in memory, faster than page by page. Of such size, indptr is read now: a scope looks at thousands of degrees.
+    """
+    arrays = [graph.indptr, graph.indices, graph.y, graph.edge_weight, graph.edge_attr, graph.edge_id]
+    arrays += [] if graph.x is None else feature_arrays(graph.x).values()
+    for array in arrays:
+        if array is not None and array.nbytes > free_bytes // 4:
+            expect_reads(array, "random")
+    if graph.indptr.nbytes <= free_bytes // 4:
+        expect_reads(graph.indptr, "everywhere")
 
 
 def plain(array: NDArray[Any]) -> bool:

@@ -22,7 +22,7 @@ from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.smoothing import smoothed
 from shadow_gnn.space import new_array
 from shadow_gnn.task import Task, split_targets
-from shadow_gnn.views import FeatureStatistics, column_statistics
+from shadow_gnn.views import FeatureStatistics, all_seen, column_statistics
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -93,7 +93,7 @@ class Inputs:
         return self if self.labels is None else replace(self, labels=self.labels.showing(nodes))
 
     def statistics(self, nodes: Ints | None = None) -> FeatureStatistics | None:
-        """Return mean and deviation of each column over nodes (all if None); None where there are no features.
+        """Return mean and deviation of each column over nodes (all_seen if None); None where there are no features.
 
         Columns of labels have mean 0 and deviation 1 by decree: they are shares already, and statistics of labels
         would carry every label into every input.
@@ -107,7 +107,7 @@ class Inputs:
             self._fill_features(x, node_id)
             return x
 
-        found = column_statistics(rows, width, range(self.graph.num_nodes) if nodes is None else nodes)
+        found = column_statistics(rows, width, all_seen(self.graph.num_nodes) if nodes is None else nodes)
         rest = self.num_columns - width
         return FeatureStatistics(
             np.concatenate((found.mean, np.zeros(rest, np.float32))),

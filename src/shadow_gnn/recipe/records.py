@@ -502,8 +502,19 @@ class TrainingRecipe(Record):
     """Where the scopes of a deterministic extractor are kept between epochs; disk is the run's own folder."""
     cache_megabytes: Annotated[int, Field(ge=0, le=10_000_000)] = 2048
     """Most that the cache holds; what does not fit is extracted anew."""
+    pack: bool = False
+    """Keep every batch of training whole, features included, in one file in the run's folder, and read it in one piece:
+    a batch keeps its targets, the order of batches changes from epoch to epoch; for deterministic extractors."""
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Where the model runs; auto takes the best that is there."""
+
+    @model_serializer(mode="wrap")
+    def _without_pack(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave pack out where it is false, so that a recipe is written as it was before the key."""
+        dumped: dict[str, Any] = dump(self)
+        if not self.pack:
+            dumped.pop("pack", None)
+        return dumped
 
 
 class SaintRecipe(Record):

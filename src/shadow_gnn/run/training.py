@@ -44,6 +44,7 @@ from shadow_gnn.run.folder import (
 )
 from shadow_gnn.run.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
 from shadow_gnn.setup import Setup, branch_edges, make_setup, open_recipe_graph
+from shadow_gnn.store import check_space
 from shadow_gnn.task import NodeTask
 from shadow_gnn.train import Epoch, FitOptions, Silent, State, Step, Watcher, fit, stops_early
 
@@ -114,6 +115,7 @@ def train_recipe(
     if options.check_memory:
         check_memory(recipe, graph, ranks)
     setup = make_setup(recipe, graph, cache_folder=options.cache_folder or folder / "cache")
+    check_disk(setup)
     run = _create_run(folder, setup, ranks)
     _train(run, setup, "last", options.watcher or SilentRun(), ranks)
     return run
@@ -145,6 +147,7 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
         check_memory(run.recipe, graph, ranks)
     setup = make_setup(run.recipe, graph, cache_folder=options.cache_folder or run.folder / "cache")
     check_scopes(run, _scope_keys(setup))
+    check_disk(setup)
     _train(run, setup, source, options.watcher or SilentRun(), ranks)
     return run
 
@@ -162,6 +165,14 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
             f"training: method must be shadow or neighbour for {ranks.num_ranks} processes, got {method!r}, "
             "whose batches are one graph that cannot be shared; train it as one process"
         )
+    if not ranks.alone and recipe.training.pack:
+        raise ValueError(f"training: pack must be false for {ranks.num_ranks} processes, got true")
+
+
+def check_disk(setup: Setup) -> None:
+    """Raise if the disk has too little space for the batches that are to be packed."""
+    if setup.pack_folder is not None and setup.pack_bytes:
+        check_space(setup.pack_folder, setup.pack_bytes)
 
 
 def check_memory(recipe: Recipe, graph: Graph, ranks: Ranks = ALONE) -> None:

@@ -1,0 +1,70 @@
+"""Reads of mapped files: the same bytes in whatever order they are read, and threads that join while others wait."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shadow_gnn import _core
+from shadow_gnn.files import expect_reads, map_npy
+
+HERE = Path(__file__).parent
+COMPILER = os.environ.get("CXX") or shutil.which("c++")
+
+
+@pytest.fixture
+def cold(tmp_path):
+    """A mapped matrix of odd rows, larger than a window of reads, whose pages were dropped where that can be done."""
+    path = tmp_path / "x.npy"
+    np.save(path, np.random.default_rng(0).random((9000, 37), np.float32))
+    with path.open("rb") as handle:
+        os.fsync(handle.fileno())
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return map_npy(path)
+
+
+@pytest.mark.parametrize("ask", [None, True, False])
+def test_rows_are_the_same_in_any_order_of_reading(cold, ask):
+    expect_reads(cold, "random")
+    rows = np.random.default_rng(1).integers(0, len(cold), 10_000)
+    rows[5000:] = rows[:5000]  # Rows that are asked for twice.
+    found = _core.gather_float(cold, rows, None, ask)
+    assert found.tobytes() == np.asarray(cold)[rows].tobytes()
+    half = np.asarray(cold).astype(np.float16)
+    assert _core.gather_float(half, rows, None, ask).tobytes() == half[rows].astype(np.float32).tobytes()
+
+
+@pytest.mark.parametrize("ask", [None, True, False])
+def test_stretches_are_joined_in_the_order_given(cold, ask):
+    data = cold.reshape(-1).view(np.uint8)
+    rng = np.random.default_rng(2)
+    start, length = rng.integers(0, len(data) - 300, 6000), rng.integers(0, 300, 6000)
+    found = _core.gather_ragged(data, start, length, ask)
+    expected = b"".join(data[first : first + size].tobytes() for first, size in zip(start, length, strict=True))
+    assert found.tobytes() == expected
+
+
+@pytest.mark.parametrize(("where", "flag"), [("random", "rr"), ("everywhere", "")])
+def test_advice_reaches_the_map_of_an_array(cold, where, flag):
+    expect_reads(cold[3:, 1:], where)
+    expect_reads(np.zeros(3), where)
+    if Path("/proc/self/smaps").exists():
+        _, _, after = Path("/proc/self/smaps").read_text().partition("x.npy")
+        flags = next(line for line in after.splitlines() if line.startswith("VmFlags:"))
+        assert ("rr" in flags.split()) == (flag == "rr")
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+def test_threads_that_join_later_take_what_is_left(tmp_path):
+    program = tmp_path / "check"
+    core = HERE.parents[1] / "core"
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    source = str(HERE / "parallel_check.cpp")
+    command = [str(COMPILER), "-std=c++17", "-O1", "-pthread", f"-I{core}", source, "-o", str(program)]
+    subprocess.run(command, check=True, env=environment)
+    done = subprocess.run([program], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout == "each once, by more threads, the first error told\n"
