@@ -53,11 +53,6 @@ class Buckets:
         self._starts = plan.starts
         self._rows: dict[str, DiskRows] = {}
 
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of one key and what travels with it."""
-        return row_bytes(self._columns)
-
     def open(self, num_done: int = 0) -> None:
         """Take the space of all buckets but the first `num_done`."""
         left = self._starts[num_done - 1] if num_done else sum(self._plan.num_keys)

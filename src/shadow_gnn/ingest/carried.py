@@ -69,7 +69,9 @@ def merge_entries(keys: Keys, values: dict[str, Array], merge: Merge) -> tuple[K
 
     keys: as out_of_core.py makes them, in the order of the source, which decides what the first of equal ones is.
     """
-    order = np.argsort(keys >> np.uint64(1), kind="stable")
+    summed = "edge_weight" in values and merge == "sum"
+    # As build.py does it: only sums depend on the order within a run, and so does their rounding.
+    order = np.argsort(keys >> np.uint64(1), kind="stable" if summed else "quicksort")
     keys = keys[order]
     turned = (keys & np.uint64(1)).astype(np.bool_)
     keys >>= np.uint64(1)
@@ -79,10 +81,9 @@ def merge_entries(keys: Keys, values: dict[str, Array], merge: Merge) -> tuple[K
     if len(begin) == 0:
         return keys, values, 0
     num_distinct = len(begin) - int(np.count_nonzero(np.logical_and.reduceat(turned, begin)))
-    chosen = order[begin]
-    found = {name: value[chosen] for name, value in values.items() if name != "edge_weight" or merge == "first"}
-    if "edge_weight" in values and merge == "sum":
-        # As build.py does it, so that the rounding is the same.
+    chosen = np.minimum.reduceat(order, begin)
+    found = {name: value[chosen] for name, value in values.items() if name != "edge_weight" or not summed}
+    if summed:
         total = np.add.reduceat(values["edge_weight"][order].astype(np.float64), begin)
         found["edge_weight"] = total.astype(np.float32)
     return keys[begin], found, num_distinct

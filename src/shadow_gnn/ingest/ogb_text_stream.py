@@ -62,7 +62,7 @@ def _edges(raw: Path, path: Path, num_nodes: int, streaming: StreamOptions) -> S
     table = open_table(path, delimiter=",", header=False)
     if len(table.columns) != 2:
         raise SourceError(f"{path}: must have two columns, got {len(table.columns)}")
-    roles = Roles(*table.columns, weight=None, features=(), ids="int")
+    roles = Roles(table.columns[0], table.columns[1], None, (), "int")
     staging = Staging(table, roles, num_nodes, (), streaming.scratch, streaming.memory_bytes, streaming.progress)
     edges, _, _ = stage_integers(staging)
     listed = find(raw, "num-edge-list")

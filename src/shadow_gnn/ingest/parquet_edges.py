@@ -27,7 +27,7 @@ _TABLE_SHARE = 8
 
 @dataclass(frozen=True, eq=False)
 class ParquetEdges:
-    """Edges in blocks, decoded anew each time: that costs less than writing and reading them."""
+    """Edges in blocks, decoded anew each time, so that they take no disk of their own."""
 
     staging: Staging
     """Where they are."""
