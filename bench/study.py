@@ -78,14 +78,25 @@ SIZES = {
 EXTRACTORS: dict[str, dict[str, Any]] = {
     "ppr": {"kind": "ppr", "topk": 50},
     "2-hop": {"kind": "khop", "num_hops": 2, "fanout": 7},
-    "ppr-200": {"kind": "ppr", "topk": 200},
 }
 WAYS = ("full", "saint", "ppr", "2-hop", "readout")
 """Columns of the table: two normal ways, two kinds of scopes, and PPR scopes with the best pooling."""
-PROBES = ("ppr-200",)
-"""What might explain a gap: scopes four times as large."""
-PROBED = ("SAGE",)
-PROBED_GRAPHS = ("cora", "amazon-computers")
+PROBES: dict[str, dict[str, dict[str, Any]]] = {
+    "ppr-200": {"extractor": {"topk": 200}},
+    "ppr-15": {"extractor": {"topk": 15}},
+    "dropedge": {"model": {"dropedge": 0.5}},
+    "dropout": {"model": {"dropout": 0.5}},
+    "batch": {"training": {"batch_size": 200, "num_epochs": 72, "evaluate_every": 9}},
+    "rate": {"training": {"learning_rate": 0.001}},
+}
+"""What might explain a gap: changes of the runs that were chosen for ppr."""
+PROBED: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
+    "cora": (("SAGE", 5, ("ppr-200",)), ("GIN", 3, ("batch", "rate"))),
+    "pubmed": (("GIN", 5, ("batch", "rate")),),
+    "amazon-computers": (("SAGE", 5, ("ppr-200",)),),
+    "coauthor-cs": (("GCN", 3, ("ppr-200", "ppr-15", "dropedge", "dropout", "batch")),),
+}
+"""Model, layers and probes of each graph."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +121,9 @@ def cells(data: str) -> Iterator[Cell]:
 
 
 def probes(data: str) -> Iterator[Cell]:
-    """Give the cells that look for the reasons of gaps, of deep models alone."""
-    for model, way in product(PROBED if data in PROBED_GRAPHS else (), PROBES):
-        yield Cell(data, model, LAYERS[-1], way)
+    """Give the cells that look for the reasons of gaps."""
+    for model, num_layers, ways in PROBED.get(data, ()):
+        yield from (Cell(data, model, num_layers, way) for way in ways)
 
 
 def choices(cell: Cell, data: Path) -> list[dict[str, Any]]:
@@ -140,6 +151,8 @@ def recipe_of(cell: Cell, settings: Mapping[str, Any], seed: int) -> Recipe:
         training |= {"num_epochs": size.shadow_epochs, "evaluate_every": size.evaluate_every}
         table["extractor"] = EXTRACTORS.get(cell.way, EXTRACTORS["ppr"])
         model["readout"] = settings.get("readout", "center")
+    for name, changes in PROBES.get(cell.way, {}).items():
+        table[name] = {**table[name], **changes}
     assert normal == ("extractor" not in table)
     return Recipe.model_validate(table)
 
@@ -247,5 +260,5 @@ def work(names: list[str], part: int, num_parts: int, data: Path) -> None:
             if number // len(WAYS) % num_parts == part:
                 chosen(cell, data)
         for number, cell in enumerate(probes(name)):
-            if number // len(PROBES) % num_parts == part:
+            if number % num_parts == part:
                 chosen(cell, data)
