@@ -88,6 +88,7 @@ PROBES: dict[str, dict[str, dict[str, Any]]] = {
     "dropout": {"model": {"dropout": 0.5}},
     "batch": {"training": {"batch_size": 200, "num_epochs": 72, "evaluate_every": 9}},
     "rate": {"training": {"learning_rate": 0.001}},
+    "longer": {"training": {"num_epochs": 48, "evaluate_every": 6}},
 }
 """What might explain a gap: changes of the runs that were chosen for ppr."""
 PROBED: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
@@ -95,6 +96,8 @@ PROBED: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     "pubmed": (("GIN", 5, ("batch", "rate")),),
     "amazon-computers": (("SAGE", 5, ("ppr-200",)),),
     "coauthor-cs": (("GCN", 3, ("ppr-200", "ppr-15", "dropedge", "dropout", "batch")),),
+    "debian": (("SAGE", 5, ("ppr-200", "longer")),),
+    "ogbn-arxiv": (("GCN", 3, ("ppr-200", "longer")),),
 }
 """Model, layers and probes of each graph."""
 

@@ -100,6 +100,11 @@ class Answers:
         self.num_before = self.num_done = int((work.recall("answers") or {"done": 0})["done"])
         self._kept = time.monotonic()
 
+    @property
+    def place(self) -> Path:
+        """Where the result can be put together; it goes with the answers, also after a kill."""
+        return self._work.place
+
     def add(self, output: Output) -> None:
         """Put the answers of the next batch behind the last one; from time to time all of them are made safe."""
         self._logits.write(self.num_done, output.logits.numpy())

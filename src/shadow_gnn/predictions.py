@@ -156,7 +156,7 @@ def _write_kept(request: _Request, note: Note) -> int:
         if answers is None:
             return 0
         done = 0
-        with new_table(request.path, request.graph) as table:
+        with new_table(request.path, request.graph, place=answers.place) as table:
             for block, found in answers.blocks(step):
                 table.write(request.columns(block, found))
                 done += len(block)
@@ -316,11 +316,14 @@ class _Table:
 
 
 @contextmanager
-def new_table(path: Path, graph: Graph) -> Iterator[_Table]:
-    """Give a table to fill, under a temporary name beside `path`; it takes that name at the end or vanishes."""
-    temporary = path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
+def new_table(path: Path, graph: Graph, *, place: Path | None = None) -> Iterator[_Table]:
+    """Give a table to fill, under a temporary name beside `path`; it takes that name at the end or vanishes.
+
+    place: where it is until then, on the same disk; what a killed process left there is replaced.
+    """
+    temporary = place or path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
     try:
-        with open(temporary, "xb") as handle:
+        with open(temporary, "xb" if place is None else "wb") as handle:
             table = _Table(handle, path.suffix, graph.fingerprint)
             yield table
             table.close()

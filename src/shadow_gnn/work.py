@@ -139,7 +139,7 @@ def open_work(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> It
             _empty(folder)
             write_file(folder / _JOB, json.dumps(wanted).encode())
         work = Work(folder, resumed=resumed, replaced=found and not resumed)
-        shutil.rmtree(work.place, ignore_errors=True)
+        _remove(work.place)
         try:
             yield work
         except Exception:
@@ -164,7 +164,12 @@ def _lock(folder: Path, handle: int, target: Path) -> None:
 
 def _empty(folder: Path) -> None:
     for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder with all that is in it, or a file; nothing if it is not there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

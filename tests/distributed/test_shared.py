@@ -81,6 +81,7 @@ def test_two_ranks_end_with_the_weights_of_one(name, root, tmp_path):
 def test_fifty_steps_are_among_them():
     assert 60 / 16 * SCENARIOS["scopes"][0].training.num_epochs > 48
     assert -(-60 // 16) * SCENARIOS["scopes"][0].training.num_epochs >= 50
+    assert -(-60 // 7) * SCENARIOS["class weights"][0].training.num_epochs >= 50
 
 
 def test_a_run_of_one_process_goes_on_with_two(root, tmp_path):
