@@ -12,7 +12,8 @@ from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph import DenseFeatures, SparseFeatures
 from shadow_gnn.loader import Loader
 from shadow_gnn.packed import PackedLoader
-from shadow_gnn.run.training import train_recipe
+from shadow_gnn.ranks import Ranks
+from shadow_gnn.run.training import check_method, train_recipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.store import save_graph
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
@@ -183,6 +184,11 @@ def test_a_recipe_that_cannot_be_packed_is_refused(tmp_path, changes, fault):
         make_setup(recipe, GRAPH, cache_folder=tmp_path)
     with pytest.raises(ValueError, match="pack must be false without a folder"):
         make_setup(small_recipe(training__pack=True), GRAPH)
+
+
+def test_several_processes_are_refused():
+    with pytest.raises(ValueError, match="pack must be false for 2 processes"):
+        check_method(small_recipe(training__pack=True), Ranks(0, 2, 2))
 
 
 def test_a_run_packs_once_and_a_disk_that_is_too_small_is_refused_before_it_begins(tmp_path, monkeypatch):

@@ -197,7 +197,7 @@ class PackFile:
         """Return a batch as it was written."""
         offset, sizes, crc = self._place(number)
         data = self._bytes(offset, self._form.num_bytes(sizes))
-        if zlib.crc32(data) != crc:
+        if zlib.crc32(data.data) != crc:
             raise FolderError(f"{self.path}: was edited or damaged in batch {number}; delete it to pack anew")
         values: dict[str, Any] = {}
         start = 0
@@ -233,7 +233,7 @@ class PackFile:
         if num_bytes < 0 or first < 0:
             raise ValueError("its table is not there")
         data = self._bytes(first, num_bytes)
-        if zlib.crc32(data) != head["crc32"]:
+        if zlib.crc32(data.data) != head["crc32"]:
             raise ValueError("its table was edited or damaged")
         return form, data.view("<i8").reshape(-1, len(_TABLE))
 
@@ -241,7 +241,7 @@ class PackFile:
         data, done = np.empty(count, np.uint8), 0
         try:
             while done < count:
-                got = os.preadv(self._handle, [memoryview(data)[done:]], offset + done)
+                got = os.preadv(self._handle, [data.data[done:]], offset + done)
                 if got == 0:
                     raise FolderError(f"{self.path}: was cut while it was open; delete it to pack anew")
                 done += got

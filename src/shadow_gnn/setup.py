@@ -130,8 +130,9 @@ class Setup:
                 self.training_extractors, self.model.orders, self.model.edges, strict=True
             )
         ]
-        folder = self.pack_folder
-        return loaders if folder is None else [PackedLoader(loader, folder) for loader in loaders]
+        if self.pack_folder is None:
+            return loaders
+        return [PackedLoader(loader, self.pack_folder) for loader in loaders]
 
     def evaluation_loaders(self, targets: Ints) -> Sequence[BatchSource] | WholeGraph:
         """Return a loader for each branch that goes through targets of the whole graph in their order.

@@ -115,9 +115,9 @@ def expect_scopes(graph: Graph, free_bytes: int) -> None:
     An array of less than a quarter of free_bytes is left as it is: what a system reads around each place soon has all
     of it in memory, faster than page by page. Of such size, indptr is read now: a scope looks at thousands of degrees.
     """
-    arrays = [graph.indptr, graph.indices, graph.y, graph.edge_weight, graph.edge_attr, graph.edge_id]
-    arrays += [] if graph.x is None else feature_arrays(graph.x).values()
-    for array in arrays:
+    of_edges = (graph.indptr, graph.indices, graph.edge_weight, graph.edge_attr, graph.edge_id)
+    features = () if graph.x is None else tuple(feature_arrays(graph.x).values())
+    for array in (*of_edges, *features, graph.y):
         if array is not None and array.nbytes > free_bytes // 4:
             expect_reads(array, "random")
     if graph.indptr.nbytes <= free_bytes // 4:
