@@ -83,6 +83,7 @@ def two_phases(recipe: Recipe, folder: Path, graph: Graph, chosen_epochs: int | 
 
 def explained(recipe: Recipe, folder: Path, graph: Graph, count: int, report: Report) -> None:
     """Add the row of GNNExplainer on a few training targets, for the model of phase 1."""
+    torch.set_num_threads(1)  # Its tensors are too small to share.
     assert recipe.extractor is not None
     trained, topk = read_model(folder / NORMAL), scope_size(recipe.extractor)
     num_candidates = CANDIDATES_PER_NODE * topk
@@ -90,6 +91,7 @@ def explained(recipe: Recipe, folder: Path, graph: Graph, count: int, report: Re
     scorer = Scorer(trained, candidates, num_candidates, topk, "gnnexplainer")
     place = Places.of(trained, graph, inductive=False).whole
     targets = np.sort(np.random.default_rng(0).choice(graph.splits["train"], count, replace=False))
+    score_targets(scorer, place, targets[:1])  # Loads PyG.
     begin = Mark.now("gnnexplainer")
     score_targets(scorer, place, targets)
     end = Mark.now("end")
@@ -114,7 +116,8 @@ def main() -> None:
     report.notes.append(
         f"`shadow learn-scope recipes/{RECIPE.name}`: {graph.num_nodes:,} nodes, GraphSAGE of "
         f"{recipe.model.num_layers} layers and width {recipe.model.hidden_dim}; "
-        f"{CANDIDATES_PER_NODE * topk} PPR candidates of each target, of which {topk} are kept. {NUM_THREADS} threads."
+        f"{CANDIDATES_PER_NODE * topk} PPR candidates of each target, of which {topk} are kept. {NUM_THREADS} threads, "
+        "GNNExplainer one."
     )
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as name:

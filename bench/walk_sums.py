@@ -1,4 +1,4 @@
-"""Katz and heat top-200: recall against the exact sums over walks."""
+"""Katz and heat top-200: recall of the 199 best nodes beside the target against the exact sums over walks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def factors(extractor: Extractor, graph: Graph) -> list[float]:
 
 
 def exact_sums(graph: Graph, targets: np.ndarray, extractor: Extractor) -> ExactPpr:
-    """Return the best 5 * TOPK exact scores of each target, and all that tie with the last."""
+    """Return the best 5 * TOPK exact scores of each target, its own left out, and all that tie with the last."""
     step = step_matrix(graph, walk=isinstance(extractor, HeatExtractor))
     dead_ends = np.flatnonzero(np.diff(graph.indptr) == 0) if isinstance(extractor, HeatExtractor) else []
     counts = factors(extractor, graph)
@@ -69,6 +69,7 @@ def _summed(step: Any, dead_ends: Sequence[int] | np.ndarray, some: np.ndarray, 
         mass = step @ mass
         mass[some, columns] += back
         scores += count * mass
+    scores[some, columns] = 0  # A target is always there, and may have nearly all of the score.
     return scores
 
 
@@ -87,21 +88,21 @@ def main() -> None:
     columns = ("graph", "extractor", "targets", "mean recall", "p5", "least", "score share")
     report = Report("Katz and heat top-200: quality", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "Default settings against the whole series, summed for all nodes by SciPy. Score share: the exact scores of a "
-        "scope's nodes over those of the exact best 200."
+        "Default settings against the whole series, summed for all nodes by SciPy; targets themselves are left out. "
+        "Score share: the exact scores of a scope's nodes over those of the exact best 199."
     )
     for name, graph in graphs(chosen).items():
         if name not in GRAPHS:
             continue
         targets = random_targets(graph, 16 if chosen.quick else 128)
         for extractor in (KatzExtractor(topk=TOPK), HeatExtractor(topk=TOPK)):
-            found = recall_at_k(extractor(graph, targets), exact_sums(graph, targets, extractor), TOPK)
+            found = recall_at_k(extractor(graph, targets), exact_sums(graph, targets, extractor), TOPK - 1)
             mean, share = found.recall.mean(), found.mass_share.mean()
             numbers = [f"{value:.4f}" for value in (mean, np.quantile(found.recall, 0.05), found.recall.min(), share)]
             kind = "katz" if isinstance(extractor, KatzExtractor) else "heat"
             report.rows.append([name, kind, str(len(targets)), *numbers])
             report.bars += [
-                Bar(f"{name}: {kind}: mean recall@200 >= 0.90", f"{mean:.4f}", bool(mean >= 0.90)),
+                Bar(f"{name}: {kind}: mean recall@199 >= 0.90", f"{mean:.4f}", bool(mean >= 0.90)),
                 Bar(f"{name}: {kind}: mean score share >= 0.99", f"{share:.4f}", bool(share >= 0.99)),
             ]
     finish(report, chosen)
