@@ -14,6 +14,7 @@ from shadow_gnn.ingest.build import Summary
 from shadow_gnn.ingest.collab import read_collab
 from shadow_gnn.ingest.ogb import read_ogb
 from shadow_gnn.ingest.ogb_stream import stream_ogb
+from shadow_gnn.ingest.streaming import StreamOptions
 from shadow_gnn.store import Contents
 from shadow_gnn.work import Nameless
 
@@ -52,7 +53,6 @@ def _read_collab(reading: Reading) -> tuple[Graph, Summary]:
 
 @contextmanager
 def _stream(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
-    with stream_ogb(
-        reading.raw, scratch=Nameless(reading.scratch), feature_dtype=reading.feature_dtype, progress=reading.progress
-    ) as (arrays, summary):
+    streaming = StreamOptions(Nameless(reading.scratch), progress=reading.progress)
+    with stream_ogb(reading.raw, streaming, feature_dtype=reading.feature_dtype) as (arrays, summary):
         yield Contents(arrays, False, arrays["x"].shape[1] if "x" in arrays else None), summary

@@ -91,7 +91,7 @@ def parquet_edges(staging: Staging) -> tuple[ParquetEdges, int, Names | None] | 
     if staging.table.layout is not None or staging.roles.ids != "int" or num_edges is None:
         return None
     scratch = staging.scratch
-    state = scratch.recall("direct")
+    state: dict[str, Any] | None = scratch.recall("direct")
     if state is None:
         state = {"num_ids": staging.num_nodes, "num_nodes": staging.num_nodes, "text_bytes": None}
         if staging.num_nodes is None or value_columns(staging.roles):
@@ -107,7 +107,7 @@ def parquet_edges(staging: Staging) -> tuple[ParquetEdges, int, Names | None] | 
     return ParquetEdges(staging, num_edges, num_ids, number), num_nodes, names
 
 
-def _first_look(staging: Staging) -> dict[str, int | None]:
+def _first_look(staging: Staging) -> dict[str, Any]:
     """Write the values, and the numbers of ids that are not 0..N-1 if there is memory for a table of them."""
     values, seen = ValueWriter(staging), _Seen(staging.memory_bytes // 4)
     roles, known = staging.roles, staging.num_nodes
