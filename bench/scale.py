@@ -23,8 +23,10 @@ from common import CACHE, ROOT, Bar, Report, busy_share
 
 from shadow_gnn.allocator import keep_freed_memory
 from shadow_gnn.extract import PprExtractor
+from shadow_gnn.extract.rows import expect_scopes
 from shadow_gnn.files import write_file
 from shadow_gnn.generate.plan import GraphPlan, disk_need
+from shadow_gnn.memory import available_memory
 from shadow_gnn.store import open_graph
 
 FOLDER = CACHE / "scale"
@@ -120,6 +122,7 @@ def extraction(folder: Path, count: int, *, warm: bool) -> dict[str, float]:
     begin = time.perf_counter()
     graph = open_graph(folder)
     opened = time.perf_counter() - begin
+    expect_scopes(graph, available_memory())  # As loaders do.
     extractor, rng = PprExtractor(topk=200, num_threads=1), np.random.default_rng(0)
     targets = rng.choice(graph.num_nodes, 2 * count, replace=False)
     if warm:
