@@ -72,8 +72,8 @@ SCENARIOS: dict[str, tuple[Recipe, str]] = {
 
 None has norms of very few numbers. The norm of the two that a head has in a GAT of width 8 with 4 heads is nearly their
 sign: its gradient is next to nothing or very large, and a difference in the 16th digit grows to 1e-2 and more in 50
-steps, also in one process that adds up the gradients of two halves of a batch. With one head it stays at 3e-13, and that
-of links with width 32, in the place of 8, at 1e-15.
+steps, also in one process that adds up the gradients of two halves of a batch. With one head it stays at 3e-13, and
+that of links with width 32, in the place of 8, at 1e-15.
 """
 
 REFUSED: dict[str, Recipe] = {
