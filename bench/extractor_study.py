@@ -1,4 +1,4 @@
-"""Extractor study: shaDow-SAGE with every extractor at equal scope size on six graphs: docs/extractors-results.md.
+"""Extractor study: shaDow-SAGE with every extractor at equal scope size on seven graphs: docs/extractors-results.md.
 
 Not for: speed (extractors.py), nor for what the rows are (extractor_rows.py).
 Interrupted, it goes on where it stopped; --part lets several processes share it.
@@ -29,7 +29,7 @@ from extractor_rows import (
     row_names,
     scopes_of,
 )
-from study import NUM_SEEDS, SIZES, SMALL_SEARCH, study_graph, train
+from study import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 
 from shadow_gnn.allocator import keep_freed_memory
 from shadow_gnn.files import write_file
@@ -38,7 +38,10 @@ from shadow_gnn.recipe import Recipe
 
 FOLDER = CACHE / "extractors"
 PAGE = ROOT / "docs" / "extractors-results.md"
-NAMES = {"ogbn-arxiv": "ogbn-arxiv (substitute features)", "debian": "debian (built in)"}
+NAMES = {
+    **{name: f"{name} (substitute features)" for name in ("ogbn-arxiv", "flickr")},
+    "debian": "debian (built in)",
+}
 Accuracies = dict[tuple[str, str], "Found"]
 
 HEAD = """# Extractors: results
@@ -65,9 +68,9 @@ everywhere. Four rows are more than an extractor of one kind:
 
 Sizes are small so that the whole is made in hours: narrow layers, small scopes, few targets (last table), so that
 accuracies are below those of [docs/learning.md](learning.md). Features of more than 128 columns are replaced by their
-projections on the first 128 singular vectors. The features of ogbn-arxiv are substitutes, so its accuracies must not be
-set beside published ones. amazon-computers and coauthor-cs draw their targets anew for every seed; the others have one
-draw from their official split.
+projections on the first 128 singular vectors. The features of ogbn-arxiv and flickr are substitutes, so their
+accuracies must not be set beside published ones. amazon-computers and coauthor-cs draw their targets anew for every
+seed; the others have one draw from their official split.
 
 `shadow compare-extractors` makes a quick comparison of this kind for a graph of yours.
 """
@@ -89,7 +92,7 @@ class Found:
 
 def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) -> Recipe:
     """Return what one run trains."""
-    size = SIZES[data]
+    size = MORE_SIZES[data]
     model = {"layer": "sage", "num_layers": 3, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
     model |= {"dropout": settings["dropout"], "standardise": data in ("debian", "ogbn-arxiv")}
     training: dict[str, Any] = {"learning_rate": settings["learning_rate"], "schedule": "cosine"}
@@ -204,7 +207,7 @@ def sizes(names: Sequence[str]) -> Report:
     """Return how small the runs were made."""
     report = Report("Sizes", ("graph", "targets: train, valid, test", "width", "epochs", "batch"))
     for name in names:
-        size = SIZES[name]
+        size = MORE_SIZES[name]
         targets = "official split" if size.targets is None else ", ".join(f"{count:,}" for count in size.targets)
         report.rows.append([name, targets, *map(str, (size.hidden_dim, size.shadow_epochs, size.batch_size))])
     return report
@@ -225,7 +228,7 @@ def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None
         tolerance=TOLERANCE,
         neighbours=NEIGHBOURS,
     )
-    missing = [name for name in SIZES if name not in names]
+    missing = [name for name in MORE_SIZES if name not in names]
     if missing:
         head += f"\n**Not finished**: the runs of {', '.join(missing)} are still to be done.\n"
     parts = (table(found, names, kinds), wins(found, names, kinds), costs(found, names, kinds), sizes(names))
@@ -237,7 +240,7 @@ def main() -> None:
     kinds = row_names()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
-    parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--only", nargs="+", choices=MORE_SIZES, default=list(MORE_SIZES))
     parser.add_argument("--extractors", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--part", help="do a share of the runs, such as 2/3, and write nothing")
     parser.add_argument("--page", action="store_true", help="write the page of the chosen graphs and extractors alone")
@@ -249,7 +252,7 @@ def main() -> None:
     found = gather(options.only, options.extractors, options.data)
     for report in (table(found, options.only, options.extractors), wins(found, options.only, options.extractors)):
         print(report.text(), end="\n\n")
-    if options.page or (set(options.only) == set(SIZES) and set(options.extractors) == set(kinds)):
+    if options.page or (set(options.only) == set(MORE_SIZES) and set(options.extractors) == set(kinds)):
         write(found, options.only, options.extractors)
 
 

@@ -75,6 +75,8 @@ SIZES = {
     "debian": Size((2000, 600, 2000), shadow_epochs=14, batch_size=128, search=SMALL_SEARCH),
     "ogbn-arxiv": Size((1000, 400, 1000), 32, 16, batch_size=64, full_epochs=40, walks=1000, search=SMALL_SEARCH),
 }
+MORE_SIZES = SIZES | {"flickr": Size((1000, 400, 1000), 32, 16, batch_size=64, full_epochs=40, search=SMALL_SEARCH)}
+"""With a graph that the extractors are compared on beside these."""
 EXTRACTORS: dict[str, dict[str, Any]] = {
     "ppr": {"kind": "ppr", "topk": 50},
     "2-hop": {"kind": "khop", "num_hops": 2, "fanout": 7},
@@ -244,7 +246,7 @@ def whole_graph(data: str, folder: Path) -> Graph:
 
 def study_graph(data: str, folder: Path, seed: int) -> Graph:
     """Return a graph with the targets that a seed is trained and judged on: random ones differ from seed to seed."""
-    graph, size = whole_graph(data, folder), SIZES[data]
+    graph, size = whole_graph(data, folder), MORE_SIZES[data]
     if size.targets is None:
         return graph
     rng = np.random.default_rng(seed if data in RANDOM_SPLIT else 0)
