@@ -35,23 +35,25 @@ EXPLANATIONS = """## Where it does not hold, and why
 
 - **Most pairs are alike.** cora, pubmed and amazon-computers are homophilous graphs with few labels here: there is
   little that a scope could leave out, and seeds differ by about a point.
-- **debian: GCN and JK are 3.5 to 5.5 points above normal** at both depths: a property of the graph. Packages depend on hubs
-  such as the C library, and the mean of a GCN has no weight of its own for the target; that scopes without most of the
-  hubs' neighbours help it, while SAGE and GAT, which tell the target apart, are alike, fits this, but was not tested.
+- **debian: GCN and JK are 3.5 to 5.5 points above normal** at both depths: a property of the graph. Packages depend on
+  hubs such as the C library, and the mean of a GCN has no weight of its own for the target; that scopes without most of
+  the hubs' neighbours help it, while SAGE and GAT, which tell the target apart, are alike, fits this, but was not
+  tested.
 - **ogbn-arxiv and coauthor-cs: below GraphSAINT, not below full batches.** Where shaDow is below there, the normal side
-  is always GraphSAINT. Against full batches PPR scopes are 1.6 to 6.7 points above on ogbn-arxiv, in every row, and
-  at most 1.3 points below on coauthor-cs. On ogbn-arxiv it is want of training: GCN of 3 layers with 48 epochs instead of 16
-  has what GraphSAINT has (table below). On coauthor-cs neither larger nor smaller scopes, more DropEdge or dropout, nor
-  larger batches and three times the epochs close the gap: what GraphSAINT gains there was not found.
+  is always GraphSAINT. Against full batches PPR scopes are 1.6 to 6.7 points above on ogbn-arxiv, in every row, and at
+  most 1.3 points below on coauthor-cs. On ogbn-arxiv it is want of training: GCN of 3 layers with 48 epochs instead of
+  16 has what GraphSAINT has (table below). On coauthor-cs neither larger nor smaller scopes, more DropEdge or dropout,
+  nor larger batches and three times the epochs close the gap: what GraphSAINT gains there was not found.
 - **debian: SAGE and GAT of 5 layers are 2.5 points below** full batches. Also want of training: with 48 epochs instead
   of 14 SAGE has 69.0, and is 1.2 below. Larger scopes give 0.8 points.
-- **GIN with scopes** is behind on cora and, with 5 layers, on pubmed, with deviations of up to 13 points there. It is the
-  training: GIN adds up neighbours without a mean, and steps on 24 or 48 targets are too rough for it. With
-  batches of 200 targets pubmed has 74.0 ± 0.9 instead of 65.5 ± 13.0 (normal 75.6 ± 1.8), and cora a point more; a
-  smaller learning rate helps less.
+- **GIN with scopes** is behind on cora and, with 5 layers, on pubmed, with deviations of up to 13 points there. It is
+  the training: GIN adds up neighbours without a mean, and steps on 24 or 48 targets are too rough for it. With batches
+  of 200 targets pubmed has 74.0 ± 0.9 instead of 65.5 ± 13.0 (normal 75.6 ± 1.8), and cora a point more; a smaller
+  learning rate helps less.
 - **5 layers of shaDow are not better than 3**, on average 0.9 to 2.4 points worse. Scopes of 200 nodes instead of 50 do
-  not change that, longer training does in part (above). The paper trains on all targets for longer than is possible here.
+  not change that, longer training does in part (above). The paper trains on all targets for longer than is possible
+  here.
 - **Normal models fall from 3 to 5 layers** on coauthor-cs, debian and ogbn-arxiv, by about as much as shaDow, and not
-  on the others. With normalised layers and DropEdge, 5 layers hardly oversmooth; the
-  [powers up to 40 of SGC](reproduction.md) show where that begins, and that scopes prevent it.
+  on the others. With normalised layers and DropEdge, 5 layers hardly oversmooth; the [powers up to 40 of
+  SGC](reproduction.md) show where that begins, and that scopes prevent it.
 """
