@@ -227,6 +227,8 @@ def report(results: list[dict[str, Any]]) -> Report:
         f"{NUM_TARGETS['train']:,} training targets, one epoch, {NUM_TARGETS['valid']:,} validation targets. Cold: no "
         f"page of the folder is in memory. Extraction: one thread, {COUNT:,} random targets ({COLD_COUNT:,} cold)."
     )
+    if max(result["busy"] for result in results) > 0.2:
+        table.notes.append("The machine was busy with other work (last line): seconds would be fewer on an idle one.")
     table.bars += bars(results)
     return table
 
