@@ -508,14 +508,6 @@ class TrainingRecipe(Record):
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Where the model runs; auto takes the best that is there."""
 
-    @model_serializer(mode="wrap")
-    def _without_pack(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave pack out where it is false, so that a recipe is written as it was before the key."""
-        dumped: dict[str, Any] = dump(self)
-        if not self.pack:
-            dumped.pop("pack", None)
-        return dumped
-
 
 class SaintRecipe(Record):
     """The subgraphs of GraphSAINT, for training.method = "saint"."""
