@@ -63,7 +63,7 @@ everywhere. Four rows are more than an extractor of one kind:
 - learned has the [scopes that a normal GNN asks for](extractors/learned.md): for each seed one is trained on the whole
   graph with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of
   {candidates} PPR candidates. GNNExplainer is left out: with a pass of its own for every step of every target it
-  would take days (see [benchmarks](benchmarks.md)).
+  would take far longer than all other rows together.
 - ensemble joins ppr and fire by [attention](extractors.md#several-at-once): two scopes of at most {size} nodes each.
 
 Sizes are small so that the whole is made in hours: narrow layers, small scopes, few targets (last table), so that
