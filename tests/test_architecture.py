@@ -186,6 +186,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "files",
         "footprint",
         "graph",
+        "loader",
         "manifest",
         "memory",
         "metrics",

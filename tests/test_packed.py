@@ -10,10 +10,9 @@ import torch
 from shadow_gnn.errors import FolderError, WriteError
 from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph import DenseFeatures, SparseFeatures
-from shadow_gnn.loader import Loader
+from shadow_gnn.loader import EVERYTHING, Loader, Share
 from shadow_gnn.packed import PackedLoader
-from shadow_gnn.ranks import Ranks
-from shadow_gnn.run.training import check_method, train_recipe
+from shadow_gnn.run.training import train_recipe
 from shadow_gnn.setup import make_setup
 from shadow_gnn.store import save_graph
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
@@ -58,7 +57,7 @@ def half(graph):
 def test_batches_are_those_of_a_loader(tmp_path, graph, order, prefetch):
     loader = packed(tmp_path, graph=graph, order=order, prefetch=prefetch)
     made, read = list(loader.epoch(0)), list(loader.epoch(0))
-    assert loader.path.exists()
+    assert loader.path().exists()
     assert [content(batch) for batch in made] == [content(batch) for batch in read]
     plain = Loader(graph, PprExtractor(10), TARGETS, batch_size=16, seed=3, order=order)
     expected = by_targets([plain.batch_of(batch.target_row.numpy()) for batch in made])
@@ -84,7 +83,7 @@ def test_the_order_is_of_the_seed_and_the_epoch(tmp_path):
     assert len({frozenset(found) for found in orders}) == 1
     assert [order(again, epoch) for epoch in range(6)] == orders
     assert set(order(other, 0)) != set(orders[0])
-    assert other.path != first.path
+    assert other.path() != first.path()
 
 
 def test_an_epoch_that_is_left_early_leaves_no_file(tmp_path):
@@ -98,20 +97,20 @@ def test_an_epoch_that_is_left_early_leaves_no_file(tmp_path):
     epoch = loader.epoch(0)
     for _ in range(len(loader)):
         next(epoch)
-    assert loader.path.exists()
+    assert loader.path().exists()
 
 
 def test_what_decides_the_batches_decides_the_file(tmp_path):
     other_y = replace(GRAPH, y=GRAPH.y[::-1].copy())
     other_x = replace(GRAPH, x=DenseFeatures(GRAPH.x.matrix + 1))
     paths = [
-        packed(tmp_path).path,
-        packed(tmp_path, graph=other_y).path,
-        packed(tmp_path, graph=other_x).path,
-        packed(tmp_path, graph=half(GRAPH)).path,
-        packed(tmp_path, extractor=PprExtractor(9)).path,
-        packed(tmp_path, order="subgraph").path,
-        packed(tmp_path, drop_last=True).path,
+        packed(tmp_path).path(),
+        packed(tmp_path, graph=other_y).path(),
+        packed(tmp_path, graph=other_x).path(),
+        packed(tmp_path, graph=half(GRAPH)).path(),
+        packed(tmp_path, extractor=PprExtractor(9)).path(),
+        packed(tmp_path, order="subgraph").path(),
+        packed(tmp_path, drop_last=True).path(),
     ]
     assert len(set(paths)) == len(paths)
 
@@ -121,7 +120,7 @@ def test_the_need_is_known_before_anything_is_written(tmp_path):
     need = loader.num_bytes_needed()
     assert not (tmp_path / "cache").exists()
     list(loader.epoch(0))
-    assert loader.path.stat().st_size == pytest.approx(need, rel=0.2)
+    assert loader.path().stat().st_size == pytest.approx(need, rel=0.2)
     assert loader.num_bytes_needed() == 0
 
 
@@ -129,10 +128,10 @@ def test_the_need_is_known_before_anything_is_written(tmp_path):
 def test_a_damaged_file_is_named(tmp_path, place):
     loader = packed(tmp_path)
     list(loader.epoch(0))
-    data = bytearray(loader.path.read_bytes())
+    data = bytearray(loader.path().read_bytes())
     data[place] ^= 0xFF
-    loader.path.write_bytes(data)
-    with pytest.raises(FolderError, match=rf"{loader.path}.*delete it to pack anew"):
+    loader.path().write_bytes(data)
+    with pytest.raises(FolderError, match=rf"{loader.path()}.*delete it to pack anew"):
         list(loader.epoch(1))
 
 
@@ -140,8 +139,8 @@ def test_a_damaged_file_is_named(tmp_path, place):
 def test_a_cut_file_is_named(tmp_path, size):
     loader = packed(tmp_path)
     list(loader.epoch(0))
-    os.truncate(loader.path, size if size >= 0 else loader.path.stat().st_size + size)
-    with pytest.raises(FolderError, match=rf"{loader.path}.*delete it to pack anew"):
+    os.truncate(loader.path(), size if size >= 0 else loader.path().stat().st_size + size)
+    with pytest.raises(FolderError, match=rf"{loader.path()}.*delete it to pack anew"):
         list(loader.epoch(1))
 
 
@@ -186,9 +185,22 @@ def test_a_recipe_that_cannot_be_packed_is_refused(tmp_path, changes, fault):
         make_setup(small_recipe(training__pack=True), GRAPH)
 
 
-def test_several_processes_are_refused():
-    with pytest.raises(ValueError, match="pack must be false for 2 processes"):
-        check_method(small_recipe(training__pack=True), Ranks(0, 2, 2))
+@pytest.mark.parametrize("num_ranks", [2, 13])
+def test_each_of_several_processes_keeps_its_part_of_every_batch(tmp_path, num_ranks):
+    loader = packed(tmp_path)  # The last batch has 12 targets, fewer than 13 processes.
+    shares = [Share(rank, num_ranks) for rank in range(num_ranks)]
+    whole = list(loader.epoch(4))
+    made = [list(loader.shared_epoch(4, share)) for share in shares]
+    read = [list(loader.shared_epoch(4, share)) for share in shares]
+    assert len({loader.path(share) for share in (EVERYTHING, *shares)}) == 1 + num_ranks
+    assert all(loader.path(share).exists() for share in shares)
+    for one, other in zip(made, read, strict=True):
+        assert [content(batch) for batch in one] == [content(batch) for batch in other]
+    for batch, *parts in zip(whole, *made, strict=True):
+        rows = [row for part in parts if not part.filler for row in part.target_row.tolist()]
+        assert rows == batch.target_row.tolist()
+    assert any(part.filler for parts in made for part in parts) == (len(TARGETS) % 16 < num_ranks)
+    assert sum(loader.num_bytes_needed(share) for share in shares) == 0
 
 
 def test_a_run_packs_once_and_a_disk_that_is_too_small_is_refused_before_it_begins(tmp_path, monkeypatch):

@@ -45,6 +45,15 @@ class Share:
         start = self.rank * small + min(self.rank, rest)
         return rows[start : start + small + (self.rank < rest)]
 
+    def part(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
+        """Return the process's rows of a batch that it has a part in, and whether they only fill in.
+
+        Every process makes every step: where a batch has fewer rows than there are processes, its first one stands in
+        for a share without any.
+        """
+        own = self.rows(rows)
+        return (own, False) if len(own) else (rows[:1], True)
+
 
 EVERYTHING = Share()
 """The share of a process that works alone."""
@@ -206,16 +215,10 @@ def epoch_rows(length: int, seed: int, epoch: int, *, shuffle: bool) -> NDArray[
 def shared_rows(
     rows: NDArray[np.int64], batch_size: int, num_batches: int, share: Share
 ) -> Iterator[tuple[int, NDArray[np.int64], bool]]:
-    """Give the number of each batch of a share, the share's rows of it, and whether they only fill in.
-
-    Every process makes every step: where a batch has fewer rows than there are processes, its first one stands in for
-    a share without any.
-    """
+    """Give the number of each batch of a share, the share's rows of it, and whether they only fill in."""
     for number in range(num_batches):
         if share.has(number):
-            part = rows[number * batch_size : (number + 1) * batch_size]
-            own = share.rows(part)
-            yield (number, own, False) if len(own) else (number, part[:1], True)
+            yield (number, *share.part(rows[number * batch_size : (number + 1) * batch_size]))
 
 
 def derive_seed(purpose: str, seed: int, epoch: int | None) -> int:

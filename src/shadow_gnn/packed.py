@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from shadow_gnn.batch import Batch
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph import DenseFeatures, Graph, SparseFeatures
-from shadow_gnn.loader import Loader, derive_seed, permutation
+from shadow_gnn.loader import EVERYTHING, Loader, Share, derive_seed, permutation
 from shadow_gnn.pack import BatchForm, PackFile, Sizes, new_pack
 from shadow_gnn.prefetch import Prefetch
 
@@ -29,7 +30,8 @@ class PackedLoader:
     """Batches of a loader's targets: which targets go together is drawn once, the order of batches anew in each epoch.
 
     The first whole epoch writes the batches into a file while it gives them; the others read them from it, each in one
-    piece. A batch is the same whether it was read or made, so a run that is stopped goes on with any of both.
+    piece. A batch is the same whether it was read or made, so a run that is stopped goes on with any of both. Each of
+    several processes has a file of its own, with its part of every batch.
     """
 
     shuffle = True
@@ -50,53 +52,62 @@ class PackedLoader:
         """[B, T], what the batches of an epoch are of."""
         return self._loader.targets
 
-    @cached_property
-    def path(self) -> Path:
-        """The file, which is there once an epoch was whole."""
-        digest = hashlib.blake2b(self._identity.encode(), digest_size=12).hexdigest()
+    def path(self, share: Share = EVERYTHING) -> Path:
+        """Return the file of a share, which is there once an epoch was whole."""
+        digest = hashlib.blake2b(self._identity(share).encode(), digest_size=12).hexdigest()
         return self._folder / f"packed-{digest}.bin"
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
         return len(self._loader)
 
-    def num_bytes_needed(self) -> int:
-        """Return about how many bytes the file will take, judged by the first batch; 0 if it is there."""
-        if self.path.exists() or len(self) == 0:
+    def num_bytes_needed(self, share: Share = EVERYTHING) -> int:
+        """Return about how many bytes the file of a share will take, judged by the first batch; 0 if it is there."""
+        if self.path(share).exists() or len(self) == 0:
             return 0
-        return len(self) * self._form().num_bytes(Sizes.of(self._make(0)))
+        return len(self) * self._form().num_bytes(Sizes.of(self._make(0, share)))
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        return self.shared_epoch(number, EVERYTHING)
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches; the other targets are not looked at."""
         check_int("PackedLoader", "epoch", number, 0)
-        batches = self._batches(permutation(len(self), derive_seed("packed batches", self._loader.seed, number)))
+        order = permutation(len(self), derive_seed("packed batches", self._loader.seed, number))
+        batches = self._batches(order, share)
         return Prefetch(batches, self._loader.prefetch) if self._loader.prefetch else batches
 
-    def _batches(self, order: Ints) -> Iterator[Batch]:
-        numbers = order.tolist()
+    def _batches(self, order: Ints, share: Share) -> Iterator[Batch]:
+        numbers, path = order.tolist(), self.path(share)
         if not numbers:
             return
-        if os.path.lexists(self.path):
-            yield from self._read(numbers)
+        if os.path.lexists(path):
+            yield from self._read(numbers, share)
             return
-        with new_pack(self.path, self._identity, self._form(), len(self)) as pack:
+        with new_pack(path, self._identity(share), self._form(), len(self)) as pack:
             for number in numbers:
-                batch = self._make(number)
+                batch = self._make(number, share)
                 pack.write(number, batch)
                 if number != numbers[-1]:
                     yield batch
         yield batch  # Now that the file is there: who takes the last batch may not ask for another.
 
-    def _read(self, numbers: list[int]) -> Iterator[Batch]:
-        pack = PackFile(self.path, self._identity)
+    def _read(self, numbers: list[int], share: Share) -> Iterator[Batch]:
+        pack = PackFile(self.path(share), self._identity(share))
         for number, following in zip(numbers, [*numbers[1:], None], strict=True):
             if following is not None:
                 pack.ask(following)
-            yield pack.read(number)
+            yield replace(pack.read(number), filler=self._part(number, share)[1])
 
-    def _make(self, number: int) -> Batch:
+    def _make(self, number: int, share: Share) -> Batch:
+        rows, filler = self._part(number, share)
+        return replace(self._loader.batch_of(rows), filler=filler)
+
+    def _part(self, number: int, share: Share) -> tuple[Ints, bool]:
+        """Return a share's rows of a batch, and whether they only fill in."""
         size = self._loader.batch_size
-        return self._loader.batch_of(self._rows[number * size : (number + 1) * size])
+        return share.part(self._rows[number * size : (number + 1) * size])
 
     def _form(self) -> BatchForm:
         """Return what all batches have in common."""
@@ -114,9 +125,12 @@ class PackedLoader:
             wide_ids=graph.num_nodes >= 2**31,
         )
 
+    def _identity(self, share: Share) -> str:
+        """Name everything that decides the batches of a share."""
+        return self._identity_of_all if share == EVERYTHING else f"{self._identity_of_all}\nshare={share}"
+
     @cached_property
-    def _identity(self) -> str:
-        """Name everything that decides the batches."""
+    def _identity_of_all(self) -> str:
         loader, graph = self._loader, self.graph
         digest = hashlib.blake2b(np.ascontiguousarray(loader.targets).data, digest_size=16)
         labels = array_rows(graph, "y", np.ascontiguousarray(loader.targets[:, 0]))

@@ -25,7 +25,7 @@ from shadow_gnn.link.baselines import LinkProblem
 from shadow_gnn.link.loader import PairLoader, TrainingPairs
 from shadow_gnn.link.metrics import LINK_METRICS, LinkMetric
 from shadow_gnn.link.splits import LinkSplits, SplitOptions, make_splits
-from shadow_gnn.loader import BatchSource, Loader
+from shadow_gnn.loader import EVERYTHING, BatchSource, Loader, Share
 from shadow_gnn.methods import normal_loader
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.whole import WholeGraph
@@ -67,12 +67,14 @@ class Setup:
     """Known links and those to predict; None where targets are nodes."""
     pack_folder: Path | None = None
     """Where batches of training are kept whole; None where the recipe does not ask for it."""
+    share: Share = EVERYTHING
+    """What this process does of every batch of training."""
 
     @cached_property
     def pack_bytes(self) -> int:
-        """About what packed batches will take on the disk beyond what is there already."""
+        """About what this process's packed batches will take on the disk beyond what is there already."""
         loaders = self.training_loaders() if self.pack_folder is not None else ()
-        return sum(loader.num_bytes_needed() for loader in loaders if isinstance(loader, PackedLoader))
+        return sum(loader.num_bytes_needed(self.share) for loader in loaders if isinstance(loader, PackedLoader))
 
     @property
     def num_training_targets(self) -> int:
@@ -196,10 +198,11 @@ def make_loaders(
     ]
 
 
-def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None) -> Setup:
+def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None, share: Share = EVERYTHING) -> Setup:
     """Make everything that a run needs; a recipe that does not fit the graph is one clear line.
 
-    cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk.
+    cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk, and packed batches.
+    share: what this process does of every batch of training.
     """
     _check_pack(recipe, cache_folder)
     if recipe.task.kind == "link":
@@ -229,7 +232,8 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     model = in_precision(model, recipe)
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     pack_folder = cache_folder if recipe.training.pack else None
-    setup = Setup(recipe, graph, view, task, model, training, evaluation, read_in_training, read, None, pack_folder)
+    inputs = (read_in_training, read)
+    setup = Setup(recipe, graph, view, task, model, training, evaluation, *inputs, None, pack_folder, share)
     if pack_folder is not None:
         setup.training_loaders()  # What cannot be packed is named now.
     return setup

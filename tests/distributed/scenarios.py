@@ -58,6 +58,7 @@ SCENARIOS: dict[str, tuple[Recipe, str]] = {
     "branches": (exact(extractor=None, branches=TWO_BRANCHES, model__ensemble="attention"), "classes"),
     "drawn scopes": (exact(extractor={"kind": "khop", "fanout": 2}, training__cache="none"), "classes"),
     "cache on disk": (exact(training__cache="disk"), "classes"),
+    "packed": (exact(training__pack=True, training__batch_size=59), "classes"),
     "links": (
         exact(task__kind="link", training__batch_size=33, training__num_epochs=3, model__hidden_dim=32),
         "classes",

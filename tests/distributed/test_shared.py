@@ -116,6 +116,7 @@ def test_predictions_are_the_same_to_the_last_byte(model, root, tmp_path):
 def test_only_the_main_rank_writes(root):
     names = {path.name for path in (root / "shared" / "scopes").iterdir()}
     assert names >= {"metrics.csv", "model.safetensors", "result.json", "run.json"}
+    assert len(list((root / "shared" / "packed" / "cache").iterdir())) == 2  # But its own part of packed batches.
     assert not list(root.rglob("*.tmp"))
 
 

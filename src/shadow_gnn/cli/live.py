@@ -37,7 +37,8 @@ class Live:
         self._num_epochs, self._best = run.recipe.training.num_epochs, ""
         self._line(_headline(run, setup, num_done))
         if setup.pack_bytes:
-            self._line(f"{setup.pack_folder}: packed batches will take about {setup.pack_bytes / 1e9:,.2f} GB")
+            need = setup.pack_bytes * setup.share.num_ranks
+            self._line(f"{setup.pack_folder}: packed batches will take about {need / 1e9:,.2f} GB")
         if num_done:
             self._note_threads(run)
         if sys.stdout.isatty():

@@ -21,6 +21,7 @@ from shadow_gnn.errors import TrainingError, WriteError
 from shadow_gnn.extract.base import edge_graph
 from shadow_gnn.footprint import predict_run
 from shadow_gnn.graph import Graph
+from shadow_gnn.loader import Share
 from shadow_gnn.memory import available_memory, check_fits
 from shadow_gnn.metrics import METRICS, monitored
 from shadow_gnn.model_file import BranchEdges, ModelConfig, write_model
@@ -114,8 +115,10 @@ def train_recipe(
     recipe = with_graph_path(recipe, graph)
     if options.check_memory:
         check_memory(recipe, graph, ranks)
-    setup = make_setup(recipe, graph, cache_folder=options.cache_folder or folder / "cache")
-    check_disk(setup)
+    setup = make_setup(
+        recipe, graph, cache_folder=options.cache_folder or folder / "cache", share=Share(ranks.rank, ranks.num_ranks)
+    )
+    check_disk(setup, ranks)
     run = _create_run(folder, setup, ranks)
     _train(run, setup, "last", options.watcher or SilentRun(), ranks)
     return run
@@ -145,9 +148,10 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     check_graph(run, graph)
     if options.check_memory:
         check_memory(run.recipe, graph, ranks)
-    setup = make_setup(run.recipe, graph, cache_folder=options.cache_folder or run.folder / "cache")
+    cache_folder = options.cache_folder or run.folder / "cache"
+    setup = make_setup(run.recipe, graph, cache_folder=cache_folder, share=Share(ranks.rank, ranks.num_ranks))
     check_scopes(run, _scope_keys(setup))
-    check_disk(setup)
+    check_disk(setup, ranks)
     _train(run, setup, source, options.watcher or SilentRun(), ranks)
     return run
 
@@ -165,14 +169,12 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
             f"training: method must be shadow or neighbour for {ranks.num_ranks} processes, got {method!r}, "
             "whose batches are one graph that cannot be shared; train it as one process"
         )
-    if not ranks.alone and recipe.training.pack:
-        raise ValueError(f"training: pack must be false for {ranks.num_ranks} processes, got true")
 
 
-def check_disk(setup: Setup) -> None:
-    """Raise if the disk has too little space for the batches that are to be packed."""
+def check_disk(setup: Setup, ranks: Ranks = ALONE) -> None:
+    """Raise if the disk has too little space for the batches that the processes of this machine are to pack."""
     if setup.pack_folder is not None and setup.pack_bytes:
-        check_space(setup.pack_folder, setup.pack_bytes)
+        check_space(setup.pack_folder, setup.pack_bytes * ranks.num_local)
 
 
 def check_memory(recipe: Recipe, graph: Graph, ranks: Ranks = ALONE) -> None:
