@@ -86,7 +86,7 @@ Out<uint8_t> gather_ragged(const In1<uint8_t>& bytes, const In1<int64_t>& start,
 }
 
 Out<float> gather_csr(const In1<int64_t>& indptr, const In1<int32_t>& indices, const In1<float>& data, int64_t width,
-                      const In1<int64_t>& rows) {
+                      const In1<int64_t>& rows, std::optional<bool> ask_ahead) {
   if (indptr.shape(0) < 1 || indices.shape(0) != data.shape(0) || width < 0) {
     throw std::invalid_argument("indptr, indices and data must be the arrays of a CSR matrix");
   }
@@ -94,8 +94,13 @@ Out<float> gather_csr(const In1<int64_t>& indptr, const In1<int32_t>& indices, c
   std::vector<float> out(static_cast<size_t>(count * width), 0.0f);
   {
     const nb::gil_scoped_release release;
-    gather_sparse(indptr.data(), indices.data(), data.data(), static_cast<int64_t>(indptr.shape(0)) - 1,
-                  static_cast<int64_t>(data.shape(0)), width, rows.data(), count, out.data());
+    const SparseRows matrix{indptr.data(),
+                            indices.data(),
+                            data.data(),
+                            static_cast<int64_t>(indptr.shape(0)) - 1,
+                            static_cast<int64_t>(data.shape(0)),
+                            width};
+    gather_sparse(matrix, rows.data(), count, out.data(), ask_of(ask_ahead));
   }
   return give(std::move(out), {static_cast<size_t>(count), static_cast<size_t>(width)});
 }
@@ -110,7 +115,7 @@ void bind_rows(nb::module_& m) {
   m.def("gather_ragged", &gather_ragged, nb::arg("bytes").noconvert(), nb::arg("start").noconvert(),
         nb::arg("length").noconvert(), nb::arg("ask") = nb::none());
   m.def("gather_csr", &gather_csr, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-        nb::arg("data").noconvert(), nb::arg("width"), nb::arg("rows").noconvert());
+        nb::arg("data").noconvert(), nb::arg("width"), nb::arg("rows").noconvert(), nb::arg("ask") = nb::none());
 }
 
 }  // namespace shadow

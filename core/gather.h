@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "guard.h"
 #include "scattered.h"
@@ -91,22 +93,59 @@ void gather_wide(const T* matrix, int64_t num_rows, int64_t width, const int64_t
       ask);
 }
 
-// Copy CSR rows into the zeroed dense [count, width] matrix `out`.
-inline void gather_sparse(const int64_t* indptr, const int32_t* indices, const float* data, int64_t num_rows,
-                          int64_t num_values, int64_t width, const int64_t* rows, int64_t count, float* out) {
-  guarded([&] {
-    for (int64_t item = 0; item < count; ++item) {
-      check_row(rows[item], num_rows);
-      const int64_t first = indptr[rows[item]], last = indptr[rows[item] + 1];
-      if (first < 0 || last < first || last > num_values)
-        throw std::invalid_argument("x_indptr is not a range of x_data");
-      for (int64_t value = first; value < last; ++value) {
-        const int32_t column = indices[value];
-        if (column < 0 || column >= width) throw std::invalid_argument("x_indices holds a column outside the matrix");
-        out[item * width + column] = data[value];
-      }
-    }
+// A CSR matrix in mapped files.
+struct SparseRows {
+  const int64_t* indptr;
+  const int32_t* indices;
+  const float* data;
+  int64_t num_rows, num_values, width;
+};
+
+// Copy CSR rows into the zeroed dense [count, width] matrix `out`: first where they lie, then their columns, then their
+// values, so that each file is read in one sweep if it has to come from the disk.
+inline void gather_sparse(const SparseRows& matrix, const int64_t* rows, int64_t count, float* out, Ask ask) {
+  const auto* const indptr = reinterpret_cast<const char*>(matrix.indptr);
+  std::vector<int64_t> first(static_cast<size_t>(count)), place(static_cast<size_t>(count) + 1, 0);
+  copy_scattered(
+      count,
+      [&](int64_t item) {
+        Piece piece = row_piece(indptr, matrix.num_rows, sizeof(int64_t), rows[item]);
+        piece.num_bytes *= 2;  // The start of the row and its end.
+        return piece;
+      },
+      [&](int64_t item) {
+        check_row(rows[item], matrix.num_rows);
+        const int64_t begin = matrix.indptr[rows[item]], end = matrix.indptr[rows[item] + 1];
+        if (begin < 0 || end < begin || end > matrix.num_values)
+          throw std::invalid_argument("x_indptr is not a range of x_data");
+        first[static_cast<size_t>(item)] = begin;
+        place[static_cast<size_t>(item) + 1] = end - begin;
+      },
+      ask);
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<int32_t> columns(static_cast<size_t>(place.back()));
+  // Call copy(item, k, value) for the k-th of all values of the rows, as `array` has it.
+  const auto sweep = [&](const auto* array, auto&& copy) {
+    copy_scattered(
+        count,
+        [&](int64_t item) {
+          const auto size = place[static_cast<size_t>(item) + 1] - place[static_cast<size_t>(item)];
+          return Piece{reinterpret_cast<const char*>(array + first[static_cast<size_t>(item)]),
+                       size * static_cast<int64_t>(sizeof *array)};
+        },
+        [&](int64_t item) {
+          const auto* value = array + first[static_cast<size_t>(item)];
+          for (int64_t k = place[static_cast<size_t>(item)]; k < place[static_cast<size_t>(item) + 1]; ++k)
+            copy(item, static_cast<size_t>(k), *value++);
+        },
+        ask);
+  };
+  sweep(matrix.indices, [&](int64_t, size_t k, int32_t column) {
+    if (column < 0 || column >= matrix.width)
+      throw std::invalid_argument("x_indices holds a column outside the matrix");
+    columns[k] = column;
   });
+  sweep(matrix.data, [&](int64_t item, size_t k, float value) { out[item * matrix.width + columns[k]] = value; });
 }
 
 }  // namespace shadow

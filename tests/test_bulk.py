@@ -1,11 +1,7 @@
 """Bulk: answers in any order of work are those of one target after the other; what is done survives a kill."""
 
-import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,8 +16,8 @@ from shadow_gnn.run.training import RunOptions, train_recipe
 from shadow_gnn.store import open_graph, save_graph
 from shadow_gnn.work import work_folder
 from tests.communities import communities, names, one_thread, small_recipe  # noqa: F401
+from tests.killed import run_script
 
-ROOT = Path(__file__).parents[1]
 TARGETS = np.random.default_rng(0).integers(120, size=150)
 
 
@@ -153,9 +149,8 @@ def test_other_ranks_wait_until_the_main_one_is_done(monkeypatch):
     Patience(Ranks(), seconds=0).beg()  # Alone, nobody is spoken to.
 
 
-# Every attempt is a fork of a process that has imported everything and computed nothing, so that it starts at once.
 SCRIPT = """
-import json, os, random, signal, sys, time, traceback
+import json, random, signal, sys, time
 from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
@@ -165,6 +160,7 @@ from shadow_gnn.model_file import read_model
 from shadow_gnn.run.training import RunOptions, train_recipe
 from shadow_gnn.store import open_graph, save_graph
 from tests.communities import communities, small_recipe
+from tests.killed import attempt
 
 torch.set_num_threads(1)
 root, num_chains, num_targets, seed = Path(sys.argv[1]), *map(int, sys.argv[2:5])
@@ -172,20 +168,6 @@ bulk.MIN_TARGETS, bulk._KEEP_SECONDS, predictions._BLOCK_NUMBERS = 10, 0.05, 20_
 rng = random.Random(seed)
 targets = np.random.default_rng(seed).integers(3000, size=num_targets)
 save_graph(communities(num_nodes=3000), root / "g")
-
-def attempt(work, patience=None):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    if patience is not None:
-        time.sleep(patience)
-        os.kill(pid, signal.SIGKILL)
-    return os.waitpid(pid, 0)[1]
 
 def train():
     recipe = small_recipe(training__num_epochs=1, training__batch_size=8)
@@ -219,18 +201,9 @@ print(json.dumps({"kills": kills, "resumed": resumed, "left": [path.name for pat
 """
 
 
-def campaign(folder: Path, num_chains: int, num_targets: int, seed: int) -> dict[str, int]:
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
-    numbers = [str(number) for number in (num_chains, num_targets, seed)]
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SCRIPT, str(folder), *numbers]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_kills_lose_nothing_and_double_nothing(tmp_path):
-    found = campaign(tmp_path, num_chains=3, num_targets=3000, seed=1)
+    found = run_script(SCRIPT, tmp_path, 3, 3000, 1)
     assert found["kills"] >= 3
     assert found["resumed"] >= 1
     assert found["left"] == []
@@ -241,7 +214,7 @@ def test_kills_lose_nothing_and_double_nothing(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize(("num_chains", "num_targets"), [(60, 6000), (1, 1_000_000)])
 def test_many_kills_lose_nothing(tmp_path, num_chains, num_targets):
-    found = campaign(tmp_path, num_chains, num_targets, seed=2)
+    found = run_script(SCRIPT, tmp_path, num_chains, num_targets, 2)
     assert found["kills"] >= num_chains
     assert found["left"] == []
 

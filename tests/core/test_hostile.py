@@ -152,11 +152,18 @@ def test_gathers_check_every_row(rows: list[int], width: int, num_rows: int, ask
                 call()
 
 
-@given(indptr=st.lists(numbers, min_size=1, max_size=5), columns=st.lists(st.integers(-2, 4), max_size=5), rows=small)
-def test_sparse_gather_checks_what_it_reads(indptr: list[int], columns: list[int], rows: list[int]) -> None:
-    data = np.ones(len(columns), np.float32)
+@given(
+    indptr=st.lists(numbers, min_size=1, max_size=5),
+    columns=st.lists(st.integers(-2, 4), max_size=5),
+    rows=small,
+    ask=st.sampled_from([None, True, False]),
+)
+def test_sparse_gather_checks_what_it_reads(
+    indptr: list[int], columns: list[int], rows: list[int], ask: bool | None
+) -> None:
+    data, wanted = np.ones(len(columns), np.float32), np.array(rows, np.int64)
     try:
-        out = _core.gather_csr(np.array(indptr), np.array(columns, np.int32), data, 3, np.array(rows, np.int64))
+        out = _core.gather_csr(np.array(indptr), np.array(columns, np.int32), data, 3, wanted, ask)
     except ValueError as error:
         assert str(error)
     else:

@@ -48,6 +48,23 @@ def test_stretches_are_joined_in_the_order_given(cold, ask):
     assert found.tobytes() == expected
 
 
+@pytest.mark.parametrize("ask", [None, True, False])
+def test_sparse_rows_are_the_same_in_any_order_of_reading(cold, tmp_path, ask):
+    data = cold.reshape(-1)
+    rng = np.random.default_rng(3)
+    indptr = np.concatenate([np.sort(rng.integers(0, len(data) + 1, 6000)), [len(data)]])
+    # Columns of a row differ, as long as it has no more than there are columns; longer ones keep their last values.
+    column = (np.arange(len(data)) % 251).astype(np.int32)
+    rows = rng.integers(0, len(indptr) - 1, 5000)
+    found = _core.gather_csr(indptr, column, data, 251, rows, ask)
+    expected = np.zeros((len(rows), 251), np.float32)
+    for item, row in enumerate(rows):
+        inside = slice(indptr[row], indptr[row + 1])
+        for place, value in zip(column[inside], data[inside], strict=True):
+            expected[item, place] = value
+    assert found.tobytes() == expected.tobytes()
+
+
 @pytest.mark.parametrize(("where", "flag"), [("random", "rr"), ("everywhere", "")])
 def test_advice_reaches_the_map_of_an_array(cold, where, flag):
     expect_reads(cold[3:, 1:], where)

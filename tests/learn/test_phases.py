@@ -18,6 +18,7 @@ from shadow_gnn.run.folder import open_run, read_json
 from shadow_gnn.run.training import train_recipe
 from shadow_gnn.store import save_graph
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
+from tests.killed import attempt
 
 QUICK = LearnOptions(topk=6, candidates=20, num_epochs=3)
 
@@ -93,14 +94,14 @@ def test_kills_at_any_moment_change_nothing(graph, tmp_path, monkeypatch):
     monkeypatch.setitem(scoring._PART_TARGETS, "saliency", 10)
     recipe = small_recipe(graph=graph)
     rng, begin = random.Random(3), time.monotonic()
-    assert attempt(recipe, tmp_path / "whole") == 0
+    assert attempt(learning(recipe, tmp_path / "whole")) == 0
     duration, kills = time.monotonic() - begin, 0
     folder = tmp_path / "killed"
     for _ in range(6):
-        status = attempt(recipe, folder, rng.uniform(0.1, 0.6) * duration)
+        status = attempt(learning(recipe, folder), rng.uniform(0.1, 0.6) * duration)
         assert status in (0, signal.SIGKILL)
         kills += status == signal.SIGKILL
-    assert attempt(recipe, folder) == 0
+    assert attempt(learning(recipe, folder)) == 0
     assert kills >= 2
     scopes, results = files(folder)
     expected_scopes, expected = files(tmp_path / "whole")
@@ -108,17 +109,11 @@ def test_kills_at_any_moment_change_nothing(graph, tmp_path, monkeypatch):
     assert results == expected
 
 
-def attempt(recipe, folder, patience=None):
-    """Learn in a process of its own, killed after some seconds."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            torch.set_num_threads(1)
-            learn_scope(recipe, folder, QUICK)
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    if patience is not None:
-        time.sleep(patience)
-        os.kill(pid, signal.SIGKILL)
-    return os.waitpid(pid, 0)[1]
+def learning(recipe, folder):
+    """Return what learns in one thread, for a process of its own."""
+
+    def learn():
+        torch.set_num_threads(1)
+        learn_scope(recipe, folder, QUICK)
+
+    return learn

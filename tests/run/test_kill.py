@@ -2,18 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.killed import run_script
 
-ROOT = Path(__file__).parents[2]
-
-# Every attempt is a fork of a process that has imported everything and computed nothing, so that it starts at once.
 SCRIPT = """
-import json, os, random, signal, sys, time, traceback
+import json, random, signal, sys, time
 from pathlib import Path
 import torch
 import lightning_fabric, torchmetrics.classification
@@ -23,6 +17,7 @@ from shadow_gnn.run.training import resume_run, train_recipe
 from shadow_gnn.run.folder import open_run
 from shadow_gnn.store import save_graph
 from tests.communities import communities, near_ring, small_recipe
+from tests.killed import attempt
 
 torch.set_num_threads(1)
 root, num_chains, seed, changes = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
@@ -30,19 +25,8 @@ rng = random.Random(seed)
 save_graph(near_ring() if changes.get("task__kind") == "link" else communities(), root / "g")
 recipe = small_recipe(graph=str(root / "g"), **changes)
 
-def attempt(folder, patience=None):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            resume_run(folder) if folder.exists() else train_recipe(recipe, folder)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    if patience is not None:
-        time.sleep(patience)
-        os.kill(pid, signal.SIGKILL)
-    return os.waitpid(pid, 0)[1]
+def train(folder):
+    return lambda: resume_run(folder) if folder.exists() else train_recipe(recipe, folder)
 
 def summary(folder):
     result = {name: value for name, value in open_run(folder).result.items() if "seconds" not in name}
@@ -52,20 +36,20 @@ def summary(folder):
     return result, rows, tensors, (folder / "model.safetensors").read_bytes()
 
 begin = time.monotonic()
-assert attempt(root / "whole") == 0
+assert attempt(train(root / "whole")) == 0
 duration = time.monotonic() - begin
 expected = summary(root / "whole")
 kills = resumed = 0
 for chain in range(num_chains):
     folder = root / f"chain-{chain}"
     for _ in range(rng.randint(1, 5)):
-        status = attempt(folder, rng.uniform(0, 0.7 * duration))
+        status = attempt(train(folder), rng.uniform(0, 0.7 * duration))
         assert status in (0, signal.SIGKILL), status
         kills += status == signal.SIGKILL
         resumed += folder.exists() and any((folder / "checkpoints").glob("epoch-*"))
         for path in folder.glob("checkpoints/*.safetensors"):
             read_checkpoint(path)  # Whatever has a final name is whole.
-    assert attempt(folder) == 0
+    assert attempt(train(folder)) == 0
     assert summary(folder) == expected, folder
     assert not list(folder.rglob("*.tmp"))
 print(json.dumps({"kills": kills, "resumed": resumed}))
@@ -91,28 +75,10 @@ LINKS = {
 PACKED = {**NODES, "training__pack": True}
 
 
-def campaign(folder: Path, num_chains: int, seed: int, changes: dict[str, Any]) -> dict[str, int]:
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
-    command = [
-        sys.executable,
-        "-W",
-        "ignore::DeprecationWarning",
-        "-c",
-        SCRIPT,
-        str(folder),
-        str(num_chains),
-        str(seed),
-        json.dumps(changes),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
 def test_kills_change_nothing(tmp_path, changes):
-    found = campaign(tmp_path, num_chains=3, seed=1, changes=changes)
+    found = run_script(SCRIPT, tmp_path, 3, 1, json.dumps(changes))
     assert found["kills"] >= 3
     assert found["resumed"] >= 1
 
@@ -121,5 +87,5 @@ def test_kills_change_nothing(tmp_path, changes):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("changes", [NODES, LINKS, PACKED], ids=["nodes", "links", "packed"])
 def test_many_chains_of_kills_change_nothing(tmp_path, changes):
-    found = campaign(tmp_path, num_chains=40, seed=2, changes=changes)
+    found = run_script(SCRIPT, tmp_path, 40, 2, json.dumps(changes))
     assert found["kills"] >= 40

@@ -34,8 +34,10 @@ _BYTES_PER_ENTRY = 64
 _CARRIED_BYTES_PER_EDGE = 240
 _CARRIED_BYTES_PER_ENTRY = 96
 _COPIES = 4
-# So many times at least are lists flushed and the space of their keys given back.
-_LEAST_CHECKPOINTS = 8
+# A bucket has one of so many parts of all entries at most, if that is not too few to bother, and after as many lists
+# are flushed and the space of their keys is given back: two of these parts at most are there twice.
+_LEAST_PARTS = 16
+_FEW_ENTRIES = 1 << 20
 _NOTHING = Carried()
 CHECKPOINT_SECONDS = 20.0
 """A kill costs about as much work as this; what is done is flushed to the disk as often."""
@@ -78,7 +80,7 @@ def disk_bytes(num_nodes: int, num_edges: int, *, undirected: bool = True, carri
     carried_bytes: of what travels with one edge. Keys make room for lists, which are half as large or the same.
     """
     entries = 2 * num_edges if undirected else num_edges
-    building = (8 + carried_bytes) * entries + (4 + carried_bytes) * entries // _LEAST_CHECKPOINTS
+    building = (8 + carried_bytes) * entries + (4 + carried_bytes) * 2 * entries // _LEAST_PARTS
     return building + 8 * (num_nodes + 1) + 2 * NPY_HEAD_BYTES
 
 
@@ -248,7 +250,7 @@ class _Job:
 
     def sort(self, buckets: Buckets, plan: Plan, written: dict[str, DiskRows], done: dict[str, int]) -> dict[str, int]:
         """Make the lists of one bucket after the other; return how many entries and different edges there are."""
-        clock = _Clock(sum(plan.num_keys) // _LEAST_CHECKPOINTS)
+        clock = _Clock(sum(plan.num_keys) // _LEAST_PARTS)
         for number in range(done["bucket"], len(plan)):
             rows = plan.first_row[number : number + 2]
             parts, ends, num_distinct = self._lists_of(buckets.take(number), rows[0], rows[1])
@@ -342,9 +344,10 @@ def _plan(counts: Array, num_nodes: int, shift: int, budget: _Budget, num_loops:
             f"build_lists: memory_bytes must be at least {int(costs[worst]) * budget.bytes_per_entry} for the "
             f"{int(counts[worst])} entries of rows from {worst << shift} on, got {budget.memory_bytes}"
         )
+    capacity = min(capacity, max(_FEW_ENTRIES, int(costs.sum()) // _LEAST_PARTS))
     first_bin, room = [0], capacity
     for number, cost in enumerate(costs.tolist()):  # At most 2^16 bins, whatever the graph.
-        if cost > room:
+        if cost > room and number > first_bin[-1]:
             first_bin.append(number)
             room = capacity
         room -= cost
