@@ -27,7 +27,10 @@ Measure = Callable[[Graph, np.ndarray], object]
 
 
 def forget(folder: Path) -> None:
-    """Have the system drop the pages of all files; none of them may be mapped now."""
+    """Have the system drop the pages of all files; it keeps those of a file that is mapped."""
+    maps = Path("/proc/self/maps")
+    if maps.exists() and str(folder.resolve()) in maps.read_text():
+        raise RuntimeError(f"{folder}: is still mapped, so that its pages would stay in memory")
     for path in folder.rglob("*.npy"):
         handle = os.open(path, os.O_RDONLY)
         os.fsync(handle)

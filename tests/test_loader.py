@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -226,6 +228,30 @@ def test_close_ends_the_thread_and_the_iteration():
         assert next(items) == 0
     assert prefetch_threads() == []
     assert list(items) == []
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["to the end", "to an error"])
+def test_what_makes_batches_is_free_as_soon_as_they_end(fails):
+    class Maker:
+        """Whatever is held while batches are made, such as the map of a file."""
+
+    def items(maker):
+        yield from range(3)
+        if fails:
+            raise ValueError(maker)
+
+    def consume():
+        maker = Maker()
+        with suppress(ValueError):
+            for _ in Prefetch(items(maker), 2):
+                pass
+        return weakref.ref(maker)
+
+    gc.disable()  # Nothing may wait for the collector of cycles.
+    try:
+        assert consume()() is None
+    finally:
+        gc.enable()
 
 
 def test_two_epochs_may_run_side_by_side():

@@ -71,6 +71,8 @@ class Prefetch(Generic[T]):
         except BaseException:
             self.close()
             raise
+        finally:
+            error = None  # An error knows this frame: a frame that knows it too would keep all that made the items.
         self._shared.slots.release()
         return item  # type: ignore[return-value]
 
