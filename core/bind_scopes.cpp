@@ -1,5 +1,7 @@
 // Bindings: scopes of targets, by every extractor of the core.
 // Not for: what is done with scopes afterwards (bind_batches.cpp).
+#include <nanobind/stl/vector.h>
+
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "binding.h"
+#include "combine.h"
 #include "engine.h"
 #include "radius.h"
 #include "reverse.h"
@@ -296,6 +299,29 @@ Out<double> weight_sums(const GraphView& graph) {
   return give(std::move(sums));
 }
 
+// What several extractors say of the same targets, added up; lists of arrays, one of each for each extractor.
+nb::tuple combine_lists(const std::vector<In1<int64_t>>& ptr, const std::vector<In1<int64_t>>& node_id,
+                        const std::vector<In1<double>>& score, int num_threads) {
+  check_threads(num_threads);
+  if (ptr.empty() || node_id.size() != ptr.size() || score.size() != ptr.size()) {
+    throw std::invalid_argument("ptr, node_id and score must be as many, and at least one");
+  }
+  std::vector<ScoredLists> parts;
+  for (size_t part = 0; part < ptr.size(); ++part) {
+    const bool alike = ptr[part].shape(0) == ptr[0].shape(0) && node_id[part].shape(0) == score[part].shape(0);
+    if (!alike || ptr[part].shape(0) < 1) throw std::invalid_argument("lists must be of the same targets");
+    parts.push_back(
+        {ptr[part].data(), node_id[part].data(), score[part].data(), static_cast<int64_t>(node_id[part].shape(0))});
+  }
+  SignalPoll poll;
+  CombinedLists lists;
+  {
+    const nb::gil_scoped_release release;
+    lists = combine(parts, static_cast<int64_t>(ptr[0].shape(0)) - 1, num_threads, [&poll] { poll(); });
+  }
+  return nb::make_tuple(give(std::move(lists.ptr)), give(std::move(lists.node_id)), give(std::move(lists.score)));
+}
+
 }  // namespace
 
 void bind_scopes(nb::module_& m) {
@@ -337,6 +363,8 @@ void bind_scopes(nb::module_& m) {
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("reverse_lists", &reverse_lists, nb::arg("graph"));
   m.def("weight_sums", &weight_sums, nb::arg("graph"));
+  m.def("combine_lists", &combine_lists, nb::arg("ptr").noconvert(), nb::arg("node_id").noconvert(),
+        nb::arg("score").noconvert(), nb::kw_only(), nb::arg("num_threads"));
   m.def("induce", &induce, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("ptr").noconvert(),
         nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX, nb::arg("hide") = 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -168,6 +169,28 @@ def test_sparse_gather_checks_what_it_reads(
         assert str(error)
     else:
         assert out.shape == (len(rows), 3)
+
+
+@given(
+    parts=st.lists(
+        st.tuples(st.lists(numbers, max_size=4), small, st.lists(st.floats(), max_size=6)), min_size=0, max_size=3
+    ),
+    num_threads=st.integers(1, 3),
+)
+def test_lists_that_do_not_fit_are_not_combined(
+    parts: list[tuple[list[int], list[int], list[float]]], num_threads: int
+) -> None:
+    arrays = [[np.array(part[k], (np.int64, np.int64, np.float64)[k]) for part in parts] for k in range(3)]
+    try:
+        ptr, node_id, score = _core.combine_lists(*arrays, num_threads=num_threads)
+    except ValueError as error:
+        assert "must" in str(error)
+    else:
+        assert ptr[0] == 0
+        assert ptr[-1] == len(node_id) == len(score)
+        for first, last in itertools.pairwise(ptr.tolist()):
+            assert len(set(node_id[first:last].tolist())) == last - first
+            assert (np.diff(score[first:last]) <= 0).all() or np.isinf(score[first:last]).any()
 
 
 @given(start=small, length=small, ask=st.sampled_from([None, True, False]))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shadow_gnn import _core
 from shadow_gnn.extract.base import (
     Extractor,
     Hide,
@@ -22,6 +23,7 @@ from shadow_gnn.extract.base import (
     common_key,
     core_hide,
     reads_features,
+    resolve_threads,
 )
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.katz import KatzExtractor
@@ -31,7 +33,7 @@ from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph import Graph
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Floats = NDArray[np.float32]
 Parts = tuple[tuple[float, Extractor], ...]
 
 _DEFAULT_PARTS: Parts = ((1.0, PprExtractor()), (1.0, KatzExtractor()))
@@ -85,7 +87,12 @@ class CombinedExtractor:
         core_hide("CombinedExtractor", self.hide, groups)
         scopes = [part(graph, groups, seed=seed) for _, part in self._alike()]
         scores = [weight * _normalised(scope, groups) for (weight, _), scope in zip(self.parts, scopes, strict=True)]
-        ptr, node_id, score = _ranked(graph.num_nodes, scopes, scores)
+        ptr, node_id, score = _core.combine_lists(
+            [scope.ptr for scope in scopes],
+            [scope.node_id for scope in scopes],
+            [score.astype(np.float64) for score in scores],
+            num_threads=resolve_threads(self.num_threads),
+        )
         chosen = induce(
             graph,
             groups,
@@ -139,26 +146,12 @@ def _with_options(part: Extractor, options: dict[str, Any]) -> Extractor:
 def _normalised(scopes: Subgraphs, groups: Ints) -> Floats:
     """Return the scores as shares of the best one of the same scope that is not a target's. [N]"""
     if len(scopes) == 0:
-        return np.empty(0)
+        return np.empty(0, np.float32)
     row = np.repeat(np.arange(len(scopes)), np.diff(scopes.ptr))
     is_target = (scopes.node_id[:, None] == groups[row]).any(axis=1)
-    best = np.maximum.reduceat(np.where(is_target, 0.0, scopes.score), scopes.ptr[:-1])  # No scope is empty.
-    shares: Floats = scopes.score / np.where(best > 0, best, 1.0)[row]
+    best = np.maximum.reduceat(np.where(is_target, np.float32(0), scopes.score), scopes.ptr[:-1])  # No scope is empty.
+    shares: Floats = scopes.score / np.where(best > 0, best, np.float32(1))[row]
     return shares
-
-
-def _ranked(num_nodes: int, scopes: list[Subgraphs], scores: list[Floats]) -> tuple[Ints, Ints, NDArray[np.float32]]:
-    """Add up the scores of each node of each scope; return the nodes of each scope, best first."""
-    rows = [np.repeat(np.arange(len(scope)), np.diff(scope.ptr)) for scope in scopes]
-    codes = np.concatenate([row * num_nodes + scope.node_id for row, scope in zip(rows, scopes, strict=True)])
-    code, place = np.unique(codes, return_inverse=True)
-    total = np.bincount(place, weights=np.concatenate(scores), minlength=len(code))
-    row, node_id = code // max(num_nodes, 1), code % max(num_nodes, 1)
-    order = np.lexsort((node_id, -total, row))
-    ptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(scopes[0])))))
-    # A score too small for a float is still one.
-    score = np.maximum(total[order], np.finfo(np.float32).tiny).astype(np.float32)
-    return ptr.astype(np.int64), node_id[order], score
 
 
 def _total(counts: list[Ints]) -> Ints:
