@@ -150,7 +150,7 @@ def _normalised(scopes: Subgraphs, groups: Ints) -> Floats:
     row = np.repeat(np.arange(len(scopes)), np.diff(scopes.ptr))
     is_target = (scopes.node_id[:, None] == groups[row]).any(axis=1)
     best = np.maximum.reduceat(np.where(is_target, np.float32(0), scopes.score), scopes.ptr[:-1])  # No scope is empty.
-    shares: Floats = scopes.score / np.where(best > 0, best, np.float32(1))[row]
+    shares: Floats = np.divide(scopes.score, np.where(best > 0, best, np.float32(1))[row], dtype=np.float32)
     return shares
 
 
