@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from tests.cli.called import fault, succeed
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.store import save_graph
 
@@ -41,22 +40,6 @@ def trained(tmp_path_factory):
 def folder(trained, monkeypatch):
     monkeypatch.chdir(trained)
     return trained
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def succeed(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, result.exception
-    return result.stdout
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
 
 
 def accuracy(path, split):

@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from tests.cli.called import fault, run, succeed
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
-from typer.testing import CliRunner
 
 from shadow_gnn.checkpoint import read_checkpoint
 from shadow_gnn.cli.live import Live
-from shadow_gnn.cli.main import app
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.keys import recipe_keys
 from shadow_gnn.run.training import RunOptions, resume_run, train_recipe
@@ -44,22 +43,6 @@ def trained(tmp_path_factory):
 def folder(trained, monkeypatch):
     monkeypatch.chdir(trained)
     return trained
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def succeed(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, result.exception
-    return result.stdout
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
 
 
 def shadow(*arguments, **options):
