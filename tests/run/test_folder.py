@@ -20,6 +20,7 @@ from shadow_gnn.run.folder import (
     locked,
     open_run,
     read_json,
+    remove_leftovers,
     run_state,
     write_json,
 )
@@ -103,6 +104,22 @@ def test_state_follows_the_process_that_works_on_it(run):
     write_json(run.folder / "result.json", {"a": 1})
     assert run_state(run.folder) == "finished"
     assert run.result == {"a": 1}
+
+
+def test_what_a_kill_left_without_a_name_is_removed_and_nothing_else(run, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    kept = [run.folder / name for name in ("notes.tmp", "cache/a/targets.npy", "checkpoints/.hidden")]
+    left = [
+        run.folder / name
+        for name in (".run.json.1.tmp", "checkpoints/.epoch-1.2.tmp", "cache/.b.3.tmp/ptr.npy", "cache/a/.c.4.tmp")
+    ]
+    for path in (*kept, *left):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("something")
+    (run.folder / "cache" / ".link.tmp").symlink_to(tmp_path / "elsewhere")
+    remove_leftovers(run.folder)
+    assert all(path.exists() for path in (*kept, tmp_path / "elsewhere"))
+    assert [str(path) for path in run.folder.rglob(".*.tmp")] == []
 
 
 def test_runs_are_numbered(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -221,10 +222,12 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove files that a killed process had not yet given their names; only for who holds the folder."""
-    found = (folder.glob(".*.tmp"), (folder / "checkpoints").glob(".*.tmp"), (folder / "cache").rglob(".*.tmp"))
-    for path in chain.from_iterable(found):
-        if path.is_file():
+    """Remove what a killed process had not yet given its name, files and folders; only for who holds the folder."""
+    places = (folder.glob(".*.tmp"), (folder / "checkpoints").glob(".*.tmp"), (folder / "cache").rglob(".*.tmp"))
+    for path in list(chain.from_iterable(places)):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
             path.unlink(missing_ok=True)
 
 
