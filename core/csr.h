@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "pages.h"
 #include "prefetch.h"
 
 namespace shadow {
@@ -39,7 +40,8 @@ struct Csr {
   const float* weight;  // null for an unweighted graph
   int64_t num_nodes;
   int64_t num_edges;
-  bool symmetric;  // every edge is there in both directions
+  bool symmetric;     // every edge is there in both directions
+  bool asks = false;  // lists come from the disk: ask for those that will be read soon
 
   int64_t degree(Id node) const { return row(node).size(); }
 
@@ -47,6 +49,21 @@ struct Csr {
     const int64_t first = indptr[node], last = indptr[node + 1];
     if (first < 0 || last < first || last > num_edges) throw_bad_row(node);
     return {indices + first, indices + last, first};
+  }
+
+  // Have the system read a list that will be needed soon, given by where it begins and its length. Of a hub's list,
+  // which may not be read as a whole, it is the first part.
+  void ask_list(int64_t first, int64_t size) const {
+    constexpr int64_t kMost = int64_t{1} << 16;
+    PageAsker asker;
+    asker.note(reinterpret_cast<const char*>(indices + first),
+               (size < kMost ? size : kMost) * static_cast<int64_t>(sizeof(Id)));
+    asker.ask();
+  }
+
+  void ask_list(Id node) const {
+    const Row<Id> list = row(node);
+    ask_list(list.position, list.size());
   }
 
   // Which entry of the list of `node` is `neighbour`, or -1. Halving without a branch: which half it is, is a coin

@@ -114,6 +114,7 @@ struct Worker {
   Fire<Id> fire;
   Ranking<Id> ranking;
   ScopeBuilder<Id> builder;
+  DiskWatch watch;
   std::vector<Id> targets;
   Similarity similarity;
   NodeIndex<Id> candidates;
@@ -122,8 +123,9 @@ struct Worker {
   int64_t nodes_touched = 0, edges_touched = 0;
 
   // Append the scope of the targets group[0, width), the `item`-th of its request.
-  void extract(const Csr<Id>& csr, const int64_t* group, int64_t width, int64_t item, const Request& request,
-               Arena& out) {
+  void extract(Csr<Id> csr, const int64_t* group, int64_t width, int64_t item, const Request& request, Arena& out) {
+    csr.asks = watch.waited();
+    watch.begin();
     take_targets(csr, group, width);
     const auto count = static_cast<int32_t>(targets.size());
     uint64_t key = mix64(request.seed);
@@ -170,6 +172,7 @@ struct Worker {
       builder.build(csr, ranking, count, scope, out);
     }
     if (is_scored_by_hop(request.extract)) score_by_hop(out, first);
+    watch.end();
   }
 
  private:
@@ -440,7 +443,6 @@ inline int threads_for_disk(int num_threads) { return std::max(num_threads, std:
 template <class Id>
 Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request,
                const std::function<void()>& poll) {
-  constexpr int64_t kLookEvery = 4, kManyWaits = 16;
   const int num_threads = std::max(request.num_threads, 1);
   Desks<Id> desks(threads_for_disk(num_threads));
   std::vector<Place> places(static_cast<size_t>(num_groups));
@@ -448,10 +450,9 @@ Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, i
   parallel_for(
       num_groups, num_threads,
       [&](int worker, int64_t group) {
-        const bool looks = group % kLookEvery == 0;
-        const int64_t before = looks ? page_waits() : 0;
-        places[static_cast<size_t>(group)] = extract_one(csr, targets, width, group, request, worker, desks.of(worker));
-        if (looks && page_waits() - before >= kManyWaits) waits.store(true, std::memory_order_relaxed);
+        Desk<Id>& desk = desks.of(worker);
+        places[static_cast<size_t>(group)] = extract_one(csr, targets, width, group, request, worker, desk);
+        if (desk.worker.watch.waited()) waits.store(true, std::memory_order_relaxed);
       },
       poll, chunk_size(num_groups, num_threads),
       [&] { return waits.load(std::memory_order_relaxed) ? threads_for_disk(num_threads) : 0; });

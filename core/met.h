@@ -64,9 +64,14 @@ class Met {
     spread_part(before + passes_gap, num_entries);
   }
 
-  // Ask for the list of a node that will be needed soon.
+  // Ask for the list of a node that will be needed soon, of the disk or of memory.
   void prefetch_list(const Csr<Id>& csr, int32_t number) const {
-    prefetch(csr.indices + masses_[static_cast<size_t>(number)].first);
+    const Mass& mass = masses_[static_cast<size_t>(number)];
+    if (csr.asks) {
+      csr.ask_list(mass.first, static_cast<int64_t>(mass.degree));
+    } else {
+      prefetch(csr.indices + mass.first);
+    }
   }
 
   Id node(size_t number) const { return index_[number]; }

@@ -30,6 +30,46 @@ inline int64_t page_waits() {
 #endif
 }
 
+inline uintptr_t page_size() {
+#ifdef SHADOW_HAS_PAGES
+  static const auto size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  return size;
+#else
+  return 4096;
+#endif
+}
+
+// Tells whether pages had to be waited for lately. It looks at every fourth piece of work: looking costs as much as the
+// smallest of them. Pages that are asked for in time are not waited for, though they come from the disk as well, so it
+// takes some pieces without a wait to forget.
+class DiskWatch {
+ public:
+  void begin() {
+    looks_ = number_++ % kLookEvery == 0;
+    if (looks_) before_ = page_waits();
+  }
+
+  void end() {
+    if (!looks_) return;
+    if (page_waits() - before_ >= kMany) {
+      left_ = kLately;
+    } else if (left_ > 0) {
+      --left_;
+    }
+  }
+
+  bool waited() const { return left_ > 0; }
+
+ private:
+  static constexpr uint32_t kLookEvery = 4;
+  static constexpr int64_t kMany = 8;
+  static constexpr int kLately = 8;
+  int64_t before_ = 0;
+  uint32_t number_ = 0;
+  int left_ = 0;
+  bool looks_ = false;
+};
+
 // Gathers the pages that will be read, in ascending order, and has the system read them all at once. A disk that takes
 // half a millisecond for each of two hundred pages has them all in little more than that.
 class PageAsker {
@@ -58,11 +98,7 @@ class PageAsker {
   }
 
  private:
-#ifdef SHADOW_HAS_PAGES
-  const uintptr_t kPage = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-#else
-  const uintptr_t kPage = 4096;
-#endif
+  const uintptr_t kPage = page_size();
   uintptr_t begin_ = 0, end_ = 0;
 
   uintptr_t round_up(uintptr_t address) const { return (address + kPage - 1) / kPage * kPage; }

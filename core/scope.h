@@ -145,6 +145,7 @@ class ScopeBuilder {
     nodes_.resize(static_cast<size_t>(considered));
     for (auto label = static_cast<size_t>(num_known); label < nodes_.size(); ++label) {
       nodes_[label] = ranking.all[label].node;
+      if (csr.asks) csr.ask_list(nodes_[label]);
     }
     inducer_.find_edges(csr, nodes_.data(), count(), positions, num_known);
     if (hide_link) inducer_.drop_link();  // Targets come first.

@@ -3,13 +3,18 @@
 import os
 import shutil
 import subprocess
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from shadow_gnn import _core
+from shadow_gnn.extract import CombinedExtractor, HeatExtractor, KatzExtractor, KhopExtractor, PprExtractor
+from shadow_gnn.extract.rows import expect_scopes
 from shadow_gnn.files import expect_reads, map_npy
+from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.store import open_graph, save_graph
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CXX") or shutil.which("c++")
@@ -20,11 +25,17 @@ def cold(tmp_path):
     """A mapped matrix of odd rows, larger than a window of reads, whose pages were dropped where that can be done."""
     path = tmp_path / "x.npy"
     np.save(path, np.random.default_rng(0).random((9000, 37), np.float32))
-    with path.open("rb") as handle:
-        os.fsync(handle.fileno())
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    forget(tmp_path)
     return map_npy(path)
+
+
+def forget(folder):
+    """Have the system drop the pages of the arrays in a folder, where that can be done."""
+    for path in folder.glob("*.npy"):
+        with path.open("rb") as handle:
+            os.fsync(handle.fileno())
+            if hasattr(os, "posix_fadvise"):
+                os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @pytest.mark.parametrize("ask", [None, True, False])
@@ -73,6 +84,27 @@ def test_advice_reaches_the_map_of_an_array(cold, where, flag):
         _, _, after = Path("/proc/self/smaps").read_text().partition("x.npy")
         flags = next(line for line in after.splitlines() if line.startswith("VmFlags:"))
         assert ("rr" in flags.split()) == (flag == "rr")
+
+
+@pytest.mark.parametrize(
+    "extractor",
+    [PprExtractor(30), KatzExtractor(30), HeatExtractor(30), KhopExtractor(2, 5), CombinedExtractor(topk=30)],
+    ids=lambda extractor: type(extractor).__name__,
+)
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_scopes_are_the_same_from_a_cold_disk(tmp_path, extractor, num_threads):
+    """What is asked for while the disk has to be waited for changes when pages come, and nothing else."""
+    rng = np.random.default_rng(4)
+    graph = from_edges(*rng.integers(0, 40_000, (2, 200_000)), 40_000)
+    save_graph(graph, tmp_path / "g")
+    forget(tmp_path / "g")
+    cold = open_graph(tmp_path / "g")
+    expect_scopes(cold, 0)
+    targets = rng.integers(0, 40_000, 200)
+    extractor = replace(extractor, num_threads=num_threads)
+    expected, found = (extractor(source, targets) for source in (graph, cold))
+    for field in fields(expected):
+        np.testing.assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
