@@ -66,7 +66,7 @@ def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatis
         raise ValueError("feature_statistics: graph must have features, got one without")
 
     def rows(node_id: Ints) -> NDArray[np.float32]:
-        block = feature_rows(graph, node_id)
+        block = feature_rows(graph, node_id, ask=True)
         assert block is not None
         return block
 

@@ -49,8 +49,12 @@ def collate_scopes(subgraphs: Subgraphs, *, by_hop: bool) -> Joined:
     return Joined(*_core.collate(subgraphs.ptr, subgraphs.hop, subgraphs.indptr, subgraphs.indices, by_hop))
 
 
-def feature_rows(graph: Graph, node_id: Ints) -> NDArray[np.float32] | None:
-    """Return the float32 features of `node_id`, [N, F], or None for a graph without features."""
+def feature_rows(graph: Graph, node_id: Ints, *, ask: bool | None = None) -> NDArray[np.float32] | None:
+    """Return the float32 features of `node_id`, [N, F], or None for a graph without features.
+
+    ask: have the system read the rows' pages together beforehand; None does so once one had to be waited for. For
+    stretches far apart in a file that is not marked for random reads, it would else read what lies between them.
+    """
     features = graph.x
     if features is None:
         return None
@@ -63,9 +67,11 @@ def feature_rows(graph: Graph, node_id: Ints) -> NDArray[np.float32] | None:
         return features.rows(node_id)
     with _naming_folder(graph):
         if isinstance(features, DenseFeatures):
-            rows: NDArray[np.float32] = _core.gather_float(features.matrix, node_id, features.scale)
+            rows: NDArray[np.float32] = _core.gather_float(features.matrix, node_id, features.scale, ask)
         else:
-            rows = _core.gather_csr(features.indptr, features.indices, features.data, features.num_columns, node_id)
+            rows = _core.gather_csr(
+                features.indptr, features.indices, features.data, features.num_columns, node_id, ask
+            )
     return rows
 
 

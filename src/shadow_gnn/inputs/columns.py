@@ -104,7 +104,7 @@ class Inputs:
 
         def rows(node_id: Ints) -> Floats:
             x = np.empty((len(node_id), width), np.float32)
-            self._fill_features(x, node_id)
+            self._fill_features(x, node_id, ask=True)
             return x
 
         found = column_statistics(rows, width, all_seen(self.graph.num_nodes) if nodes is None else nodes)
@@ -114,14 +114,14 @@ class Inputs:
             np.concatenate((found.deviation, np.ones(rest, np.float32))),
         )
 
-    def _fill_features(self, x: Floats, node_id: Ints) -> None:
+    def _fill_features(self, x: Floats, node_id: Ints, *, ask: bool | None = None) -> None:
         start = 0
-        for part in self._features(node_id):
+        for part in self._features(node_id, ask):
             x[:, start : start + part.shape[1]] = part
             start += part.shape[1]
 
-    def _features(self, node_id: Ints) -> Iterator[Floats]:
-        features = feature_rows(self.graph, node_id)
+    def _features(self, node_id: Ints, ask: bool | None) -> Iterator[Floats]:
+        features = feature_rows(self.graph, node_id, ask=ask)
         if features is None:
             return
         yield features
