@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -183,21 +183,17 @@ def measure(num_nodes: int, parts: Sequence[str], found: dict[str, Any]) -> dict
     made = generate(num_nodes)
     num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     found |= {"nodes": num_nodes, "made": made, "bytes": num_bytes, "busy": busy_share()}
-    if "cold" in parts:
-        drop(folder)
-        found["cold"] = in_own_process(folder, COLD_COUNT, warm=False)
-    if "cold_training" in parts:
-        drop(folder)
-        found["cold_training"] = training(folder, "cold")
-    if "warm" in parts:
-        read_through(folder)
-        found["warm"] = in_own_process(folder, COUNT, warm=True)
-    if "warm_training" in parts:
-        read_through(folder)
-        found["warm_training"] = training(folder, "warm")
-    if "prediction" in parts:
-        drop(folder)
-        found["prediction"] = prediction(folder, "warm")
+    steps: dict[str, tuple[Callable[[Path], None], Callable[[], dict[str, float]]]] = {
+        "cold": (drop, lambda: in_own_process(folder, COLD_COUNT, warm=False)),
+        "cold_training": (drop, lambda: training(folder, "cold")),
+        "warm": (read_through, lambda: in_own_process(folder, COUNT, warm=True)),
+        "warm_training": (read_through, lambda: training(folder, "warm")),
+        "prediction": (drop, lambda: prediction(folder, "warm")),
+    }
+    for part in parts:
+        prepare, run = steps[part]
+        prepare(folder)
+        found[part] = run()
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from common import Report, busy_share, finish, graphs, load_line, options, random_targets
+from common import Bar, Report, busy_share, finish, graphs, load_line, options, random_targets
 from scipy.sparse import csr_array
 
 from shadow_gnn.analysis.exact_ppr import TIE, ExactPpr, recall_at_k
@@ -101,6 +101,7 @@ def main() -> None:
             numbers = [f"{value:.4f}" for value in (mean, np.quantile(found.recall, 0.05), found.recall.min(), share)]
             kind = "katz" if isinstance(extractor, KatzExtractor) else "heat"
             report.rows.append([name, kind, str(len(targets)), *numbers])
+            report.bars.append(Bar(f"{name}: {kind}: mean score share >= 0.99", f"{share:.4f}", bool(share >= 0.99)))
     finish(report, chosen)
 
 

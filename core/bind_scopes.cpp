@@ -317,7 +317,7 @@ nb::tuple combine_lists(const std::vector<In1<int64_t>>& ptr, const std::vector<
   CombinedLists lists;
   {
     const nb::gil_scoped_release release;
-    lists = combine(parts, static_cast<int64_t>(ptr[0].shape(0)) - 1, num_threads, [&poll] { poll(); });
+    lists = add_up(parts, static_cast<int64_t>(ptr[0].shape(0)) - 1, num_threads, [&poll] { poll(); });
   }
   return nb::make_tuple(give(std::move(lists.ptr)), give(std::move(lists.node_id)), give(std::move(lists.score)));
 }

@@ -35,7 +35,7 @@ struct ScoredNode {
 
 // Gather what the parts say of one target, and leave each node once with the sum of its scores, best first. Scores are
 // added in the order of the parts, and equal sums go by node, so that the result is the same everywhere.
-inline void combine_one(const std::vector<ScoredLists>& parts, int64_t target, std::vector<ScoredNode>& nodes) {
+inline void add_up_one(const std::vector<ScoredLists>& parts, int64_t target, std::vector<ScoredNode>& nodes) {
   nodes.clear();
   for (size_t part = 0; part < parts.size(); ++part) {
     for (int64_t k = parts[part].ptr[target]; k < parts[part].ptr[target + 1]; ++k)
@@ -71,7 +71,7 @@ inline void check_lists(const ScoredLists& lists, int64_t count) {
 
 // Add up the lists of `count` targets.
 template <class Poll>
-CombinedLists combine(const std::vector<ScoredLists>& parts, int64_t count, int num_threads, Poll&& poll) {
+CombinedLists add_up(const std::vector<ScoredLists>& parts, int64_t count, int num_threads, Poll&& poll) {
   for (const ScoredLists& part : parts) detail::check_lists(part, count);
   const auto start_of = [&](int64_t target) {
     int64_t start = 0;
@@ -88,7 +88,7 @@ CombinedLists combine(const std::vector<ScoredLists>& parts, int64_t count, int 
       count, num_threads,
       [&](int worker, int64_t target) {
         auto& own = nodes[static_cast<size_t>(worker)];
-        detail::combine_one(parts, target, own);
+        detail::add_up_one(parts, target, own);
         auto place = static_cast<size_t>(start_of(target));
         for (const detail::ScoredNode& node : own) {
           out.node_id[place] = node.node;

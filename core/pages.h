@@ -39,9 +39,9 @@ inline uintptr_t page_size() {
 #endif
 }
 
-// Tells whether pages had to be waited for lately. It looks at every fourth piece of work: looking costs as much as the
-// smallest of them. Pages that are asked for in time are not waited for, though they come from the disk as well, so it
-// takes some pieces without a wait to forget.
+// Tells whether pages had to be waited for lately. It looks at every fourth piece of work, as looking is a call of the
+// system. Pages that are asked for in time are not waited for, though they come from the disk as well, so it takes some
+// pieces without a wait to forget.
 class DiskWatch {
  public:
   void begin() {

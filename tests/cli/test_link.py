@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.cli.called import fault, succeed
 from tests.communities import names, near_ring, one_thread, small_recipe  # noqa: F401
 from tests.link.test_training import GRAPH
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.ingest.memory import from_edges
 from shadow_gnn.link.pairs import links_of
 from shadow_gnn.link.splits import SplitOptions, make_splits
@@ -26,22 +25,6 @@ RECIPE = small_recipe(
     training__num_epochs=2,
     link__valid_share=0.1,
 )
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def succeed(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, result.exception
-    return result.stdout
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
 
 
 @pytest.fixture(scope="module")
