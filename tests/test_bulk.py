@@ -52,9 +52,10 @@ def stop_after(monkeypatch, num_batches, error=KeyboardInterrupt):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-@pytest.mark.parametrize("targets", [range(120), TARGETS, TARGETS[:12]], ids=["all", "many", "few"])
+@pytest.mark.parametrize("targets", [range(120), TARGETS, TARGETS[:12], "test"], ids=["all", "many", "few", "mapped"])
 def test_rows_are_those_of_the_targets_one_by_one(made, tmp_path, monkeypatch, suffix, targets):
     trained, graph = made
+    targets = graph.splits[targets] if isinstance(targets, str) else targets
     done = write_predictions(tmp_path / f"kept{suffix}", trained, graph, targets, PredictionOptions(embedding=True))
     assert (done.num_targets, done.num_before) == (len(targets), 0)
     assert done.rate > 0

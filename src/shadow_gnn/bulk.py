@@ -128,7 +128,7 @@ class Answers:
         logits = self._logits.mapped()
         embedding = None if self._embedding is None else self._embedding.mapped()
         for start in range(0, len(self._targets), step):
-            block = np.asarray(self._targets[start : start + step], dtype=np.int64)
+            block = np.array(self._targets[start : start + step], dtype=np.int64)  # Torch wants memory of its own.
             rows: Any = slice(start, start + len(block))
             if self._place is not None:
                 rows = np.array(self._place[rows])
