@@ -12,11 +12,11 @@ import numpy as np
 from common import CACHE, Bar, Report, busy_share, cpu_seconds, finish, graphs, load_line, options
 
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.generate.folder import generate
-from shadow_gnn.generate.plan import GraphPlan
-from shadow_gnn.graph import Graph
-from shadow_gnn.locality import NUM_PASSES, group_nodes
-from shadow_gnn.store import open_graph
+from shadow_gnn.extract.locality import NUM_PASSES, group_nodes
+from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.plan import GraphPlan
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import open_graph
 
 BATCH_SIZE = 512
 ROW_BYTES, PAGE_BYTES = 256, 4096

@@ -6,9 +6,9 @@ import argparse
 
 from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options, random_targets
 
-from shadow_gnn.batch import collate
 from shadow_gnn.extract import KhopExtractor, PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import collate
 
 ORDERS = ("hop", "subgraph")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from power_law import power_law_graph
 
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.graph.record import DenseFeatures, Graph
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "bench"

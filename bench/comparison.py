@@ -31,7 +31,7 @@ from study import (
     work,
 )
 
-from shadow_gnn.allocator import keep_freed_memory
+from shadow_gnn.base.allocator import keep_freed_memory
 
 NORMAL, SHADOW = ("full", "saint"), ("ppr", "2-hop", "readout")
 NAMES = {"ogbn-arxiv": "ogbn-arxiv's graph with substitute features", "debian": "debian, the built-in graph"}

@@ -9,9 +9,9 @@ import time
 
 from common import Report, busy_share, finish, graphs, load_line, options
 
-from shadow_gnn.diffuse import FeatureNeighbours, HeatDiffusion, PprDiffusion
-from shadow_gnn.diffuse.block import best_of
-from shadow_gnn.graph import Graph
+from shadow_gnn.extract.diffused import FeatureNeighbours, HeatDiffusion, PprDiffusion
+from shadow_gnn.extract.diffused.block import best_of
+from shadow_gnn.graph.record import Graph
 
 SOURCES = {
     "ppr, tolerance 1e-5": (PprDiffusion(), 64),

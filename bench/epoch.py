@@ -12,13 +12,13 @@ import torch
 from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, options, random_targets
 
 from shadow_gnn import Loader
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.batch import Batch
-from shadow_gnn.build import build_model
+from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.extract import CachedExtractor, PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import ModelRecipe
+from shadow_gnn.training.build import build_model
 
 ROUNDS = 5
 IDLE = 0.05

@@ -1,6 +1,6 @@
 """Exact PPR of a benchmark's targets, solved once and kept under build/bench.
 
-Not for: the solver itself (shadow_gnn.analysis.exact_ppr).
+Not for: the solver itself (shadow_gnn.studies.analysis.exact_ppr).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import hashlib
 import numpy as np
 from common import CACHE
 
-from shadow_gnn.analysis.exact_ppr import ExactPpr, exact_ppr
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.studies.analysis.exact_ppr import ExactPpr, exact_ppr
 
 TELEPORT = 0.2609
 

@@ -16,17 +16,17 @@ import numpy as np
 from common import CACHE
 from study import MORE_SIZES, study_graph
 
-from shadow_gnn.build import build_extractor
-from shadow_gnn.compare import comparable_kinds, sized_table
-from shadow_gnn.diffuse import FeatureNeighbours, Kept, PprDiffusion, diffuse_graph
-from shadow_gnn.files import write_file
-from shadow_gnn.graph import Graph
-from shadow_gnn.learn.recipes import CANDIDATES_PER_NODE, normal_recipe
-from shadow_gnn.learn.scoring import Places, Scorer, write_scopes
-from shadow_gnn.model_file import read_model
+from shadow_gnn.base.files import write_file
+from shadow_gnn.extract.diffused import FeatureNeighbours, Kept, PprDiffusion, diffuse_graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import PprRecipe, Recipe
-from shadow_gnn.run.training import RunOptions, train_recipe
-from shadow_gnn.store import save_graph
+from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
+from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, normal_recipe
+from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, write_scopes
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 MADE = CACHE / "extractors-made"
 """Where learned scopes and other graphs are kept, each with its CPU seconds."""

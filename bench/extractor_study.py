@@ -31,10 +31,10 @@ from extractor_rows import (
 )
 from study import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.files import write_file
-from shadow_gnn.learn.recipes import CANDIDATES_PER_NODE
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.base.files import write_file
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE
 
 FOLDER = CACHE / "extractors"
 PAGE = ROOT / "docs" / "extractors-results.md"

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options, random_targets
 
-from shadow_gnn.compare import Candidate, default_candidates
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.studies.compare_extractors import Candidate, default_candidates
 
 SIZE = 200
 MOST = 3.0

@@ -16,16 +16,16 @@ import numpy as np
 from common import CACHE, ROOT, Report
 from logistic import open_named
 
-from shadow_gnn.after.averaging import Member, join
-from shadow_gnn.after.correct_and_smooth import correct_and_smooth
-from shadow_gnn.after.saved import node_scores
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.graph import Graph
-from shadow_gnn.model_file import read_model
-from shadow_gnn.predictions import Answer
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.averaging import Member, join
+from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
+from shadow_gnn.inference.node_predictions import Answer
+from shadow_gnn.inference.saved import node_scores
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.run.training import RunOptions, train_recipe
-from shadow_gnn.task import split_targets
+from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 RUNS = CACHE / "extras"
 SMALLER = {

@@ -15,14 +15,14 @@ from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line
 from step_worker import PygSage
 from torch import Tensor, nn
 
-from shadow_gnn.batch import Batch
-from shadow_gnn.bf16 import use_working_kernels
-from shadow_gnn.build import build_model
-from shadow_gnn.graph import Graph
+from shadow_gnn.base.bf16 import use_working_kernels
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal import FullLoader
 from shadow_gnn.recipe import ModelRecipe
+from shadow_gnn.training.build import build_model
 
 NUM_LAYERS, DROPOUT = 3, 0.2
 BAR, BAR_BF16 = 1.5, 2.2

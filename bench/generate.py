@@ -12,8 +12,8 @@ from pathlib import Path
 from anonymous import AnonymousPeak
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
-from shadow_gnn.generate.folder import generate
-from shadow_gnn.generate.plan import GraphPlan
+from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.plan import GraphPlan
 
 MEMORY_BYTES = 256_000_000
 NEEDED = 1e6

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from shadow_gnn.extract import PprExtractor, Subgraphs, induce
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 TOPK = 200
 WHOLE = PprExtractor(topk=TOPK, num_threads=1)

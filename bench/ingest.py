@@ -32,8 +32,8 @@ def write_source(path: Path, num_edges: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from shadow_gnn.generate.drawn import DrawnEdges
-    from shadow_gnn.generate.plan import GraphPlan
+    from shadow_gnn.graph.generators.drawn import DrawnEdges
+    from shadow_gnn.graph.generators.plan import GraphPlan
 
     plan = GraphPlan("dcsbm", num_edges // 10, 20, num_columns=0)
     schema = pa.schema([("src", pa.int64()), ("dst", pa.int64())])
@@ -43,11 +43,11 @@ def write_source(path: Path, num_edges: int) -> None:
 
 
 def ours(source: Path, folder: Path, num_nodes: int) -> None:
-    from shadow_gnn.ingest.detect import ImportOptions
-    from shadow_gnn.ingest.edge_list import EdgeListOptions
-    from shadow_gnn.ingest.stream import stream_source
-    from shadow_gnn.ingest.streaming import StreamOptions
-    from shadow_gnn.work import Nameless
+    from shadow_gnn.base.work_folder import Nameless
+    from shadow_gnn.graph.importing.bounded.stream import stream_source
+    from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
+    from shadow_gnn.graph.importing.detect import ImportOptions
+    from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions
 
     chosen = ImportOptions(edge_list=EdgeListOptions(num_nodes=num_nodes))
     with stream_source(source, chosen, StreamOptions(Nameless(folder), MEMORY_BYTES)) as (arrays, _, _):
@@ -115,7 +115,7 @@ WAYS: dict[str, Callable[[Path, Path, int], None]] = {"ours": ours, "duckdb": du
 
 def work(way: str, source: Path, folder: Path, num_nodes: int) -> None:
     """Run one way in this process; print its CPU time, its peak memory and what it made."""
-    from shadow_gnn.files import new_checksum
+    from shadow_gnn.base.files import new_checksum
 
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     before = resource.getrusage(resource.RUSAGE_SELF)

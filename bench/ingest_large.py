@@ -105,7 +105,7 @@ def read_options() -> argparse.Namespace:
 
 
 def main() -> None:
-    from shadow_gnn.cli.sizes import memory_bytes
+    from shadow_gnn.cli.shared.sizes import memory_bytes
 
     chosen = read_options()
     num_edges, budget = int(chosen.edges), memory_bytes(chosen.memory, "ingest_large: --memory")

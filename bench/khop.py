@@ -9,7 +9,7 @@ import numpy as np
 from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options, random_targets
 
 from shadow_gnn.extract import KhopExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 NUM_HOPS, FANOUT = 2, 20
 BATCH = 100

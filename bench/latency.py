@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from common import Bar, Report, busy_share, finish, graphs, load_line, options, random_targets
 
-from shadow_gnn.batch import collate
-from shadow_gnn.build import build_model
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import collate
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import ModelRecipe
+from shadow_gnn.training.build import build_model
 
 MODELS = {
     "5-layer SAGE-256, center": ModelRecipe(layer="sage", num_layers=5),

@@ -15,16 +15,16 @@ import numpy as np
 import torch
 from common import CACHE, ROOT, Bar, Report, busy_share, finish, load_line, options
 
-from shadow_gnn.build import build_extractor
-from shadow_gnn.datasets import open_dataset
-from shadow_gnn.graph import Graph
-from shadow_gnn.learn.phases import NORMAL, LearnOptions, SilentLearn, learn_scope
-from shadow_gnn.learn.recipes import CANDIDATES_PER_NODE, candidate_recipe, scope_size
-from shadow_gnn.learn.scoring import Places, Scorer, score_targets
-from shadow_gnn.model_file import read_model
+from shadow_gnn.graph.datasets import open_dataset
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.store import save_graph
+from shadow_gnn.studies.learned_scopes.phases import NORMAL, LearnOptions, SilentLearn, learn_scope
+from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, candidate_recipe, scope_size
+from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, score_targets
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.model_file import read_model
 
 RECIPE = ROOT / "recipes" / "debian.toml"
 MOST_SECONDS = 600.0

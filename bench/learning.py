@@ -17,14 +17,14 @@ import numpy as np
 from common import CACHE, ROOT, Bar, Report
 from logistic import REFERENCE, baselines, open_named, seeds_of
 
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.baselines import BaselineResult
-from shadow_gnn.bf16 import use_working_kernels
-from shadow_gnn.graph import Graph
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.base.bf16 import use_working_kernels
+from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.run.folder import open_run
-from shadow_gnn.run.training import RunOptions, train_recipe
+from shadow_gnn.studies.baselines import BaselineResult
+from shadow_gnn.training.runs.folder import open_run
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 RUNS = CACHE / "learning"
 RECIPES = {

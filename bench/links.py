@@ -22,17 +22,17 @@ from common import CACHE, ROOT, Bar, Report
 from link_results_text import HEAD, NOTES
 from logistic import open_named
 
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.files import write_file
-from shadow_gnn.graph import Graph
-from shadow_gnn.link.baselines import LINK_BASELINES, run_link_baselines
-from shadow_gnn.link.encoder import EncoderOptions
-from shadow_gnn.link.metrics import LINK_METRICS, LinkMetric
-from shadow_gnn.predict import evaluate
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.base.files import write_file
+from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.setup import link_problem, make_setup
-from shadow_gnn.train import FitOptions, fit
+from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
+from shadow_gnn.tasks.links.encoder import EncoderOptions
+from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric
+from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.loop import FitOptions, fit
+from shadow_gnn.training.run_setup import link_problem, make_setup
 
 FOLDER = CACHE / "links"
 NUM_SEEDS = 5

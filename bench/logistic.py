@@ -1,6 +1,6 @@
 """Baseline: logistic regression on raw and on smoothed features, what a graph neural network has to beat.
 
-Not for: training our own models (learning.py), nor for the fits themselves (shadow_gnn.baselines).
+Not for: training our own models (learning.py), nor for the fits themselves (shadow_gnn.studies.baselines).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shadow_gnn.baselines import BaselineResult, make_problem, run_baselines
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.studies.baselines import BaselineResult, make_problem, run_baselines
 
 REFERENCE = {"cora": 0.810, "pubmed": 0.782, "amazon-computers": 0.876, "coauthor-cs": 0.924}
 """Smoothed features, as an earlier and less tuned logistic regression had them; ours is judged beside it."""
@@ -26,11 +26,11 @@ DATASETS = (*OFFICIAL_SPLIT, *RANDOM_SPLIT, "debian")
 def open_named(name: str, data: Path, seed: int) -> Graph:
     """Return a data set with its official split, or with a random one of 60/20/20 by seed."""
     if name == "debian":
-        from shadow_gnn.datasets import open_dataset
+        from shadow_gnn.graph.datasets import open_dataset
 
         return open_dataset(name)
-    from shadow_gnn.ingest.attach import NodeFiles
-    from shadow_gnn.ingest.detect import ImportOptions, read_source
+    from shadow_gnn.graph.importing.attach import NodeFiles
+    from shadow_gnn.graph.importing.detect import ImportOptions, read_source
 
     shares = (60.0, 20.0, 20.0) if name in RANDOM_SPLIT else None
     graph, _ = read_source(data / f"{name}.npz", ImportOptions(nodes=NodeFiles(split_shares=shares, seed=seed)))

@@ -19,16 +19,16 @@ import numpy as np
 from anonymous import AnonymousPeak, anonymous_bytes
 from common import Bar, Report, finish, graphs, options, random_targets
 
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.footprint import predict_run
-from shadow_gnn.graph import DenseFeatures, Graph
-from shadow_gnn.memory import readable
-from shadow_gnn.predict import evaluate
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.base.memory import readable
+from shadow_gnn.graph.record import DenseFeatures, Graph
+from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.setup import make_setup
-from shadow_gnn.store import open_graph, save_graph
-from shadow_gnn.task import split_targets
-from shadow_gnn.train import FitOptions, fit
+from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.loop import FitOptions, fit
+from shadow_gnn.training.run_setup import make_setup
 
 WITHIN = 0.35
 """Share by which a prediction may differ from the measurement."""

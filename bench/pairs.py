@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options
 
-from shadow_gnn.batch import collate
 from shadow_gnn.extract import FullExtractor, PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import collate
 from shadow_gnn.nn.drnl import drnl_labels
 
 LEAST_FASTER = 10

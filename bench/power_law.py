@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 MEAN_DEGREE = 14.0
 EXPONENT = 2.5

@@ -25,9 +25,9 @@ from exact import TELEPORT, cached_exact, part
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from shadow_gnn.analysis.exact_ppr import TIE, ExactPpr, Recall, recall_at_k
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.studies.analysis.exact_ppr import TIE, ExactPpr, Recall, recall_at_k
 
 TOPK = 200
 TOLERANCES = (1e-5, 3e-6, 1e-6, 3e-7)

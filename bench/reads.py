@@ -17,12 +17,12 @@ from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 from shadow_gnn import _core
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.extract.rows import expect_scopes
-from shadow_gnn.generate.folder import generate
-from shadow_gnn.generate.plan import GraphPlan
-from shadow_gnn.graph import Graph
-from shadow_gnn.loader import Loader
-from shadow_gnn.packed import PackedLoader
-from shadow_gnn.store import open_graph
+from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.plan import GraphPlan
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import open_graph
+from shadow_gnn.loading.loader import Loader
+from shadow_gnn.loading.packed_loader import PackedLoader
 
 Measure = Callable[[Graph, np.ndarray], object]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from common import Bar, Report, busy_share, cpu_seconds, finish, graphs, in_turns, load_line, micro, options
 
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.saint import SaintLoader
 from shadow_gnn.normal.saint_samplers import (
     Drawer,

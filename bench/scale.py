@@ -22,13 +22,13 @@ import numpy as np
 from anonymous import anonymous_bytes
 from common import CACHE, ROOT, Bar, Report, busy_share
 
-from shadow_gnn.allocator import keep_freed_memory
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.base.files import write_file
+from shadow_gnn.base.memory import available_memory
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.extract.rows import expect_scopes
-from shadow_gnn.files import write_file
-from shadow_gnn.generate.plan import GraphPlan, disk_need
-from shadow_gnn.memory import available_memory
-from shadow_gnn.store import open_graph
+from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
+from shadow_gnn.graph.store import open_graph
 
 FOLDER = CACHE / "scale"
 PAGE = ROOT / "docs" / "scale.md"

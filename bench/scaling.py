@@ -14,7 +14,7 @@ from common import CACHE, Bar, Report, busy_share, cpu_seconds, finish, load_lin
 from power_law import EXPONENT, MEAN_DEGREE, power_law_graph
 
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 SIZES = (10**5, 10**6, 10**7)
 # Both are judged, as the cap matters: the refinement stops at a share of the topk-th score, and with 1,000 that score

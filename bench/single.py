@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from common import Bar, Report, busy_share, finish, graphs, load_line, options, split_nodes
 
-from shadow_gnn.batch import Batch, collate
-from shadow_gnn.build import build_model
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal import closure_batch
 from shadow_gnn.recipe import ModelRecipe
+from shadow_gnn.training.build import build_model
 
 NUM_LAYERS, TOPK, BAR = 5, 200, 20.0
 

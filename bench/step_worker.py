@@ -21,18 +21,18 @@ from common import OtherWork, graphs, random_targets
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.batch import Batch, Order, collate
-from shadow_gnn.bf16 import use_working_kernels
-from shadow_gnn.build import build_model
+from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.base.bf16 import use_working_kernels
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, Order, collate
 from shadow_gnn.nn.branch import Branch
-from shadow_gnn.nn.gat import GatConvLayer
+from shadow_gnn.nn.layers.gat import GatConvLayer
+from shadow_gnn.nn.layers.sage import SageLayer
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.norm import EPSILON, FeatureNorm
-from shadow_gnn.nn.sage import SageLayer
 from shadow_gnn.recipe import ModelRecipe
+from shadow_gnn.training.build import build_model
 
 DROPOUT, DROPEDGE = 0.2, 0.1
 NUM_TARGETS, TOPK = 128, 200

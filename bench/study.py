@@ -19,13 +19,13 @@ import torch
 from common import CACHE
 from logistic import RANDOM_SPLIT, open_named
 
+from shadow_gnn.base.files import write_file
 from shadow_gnn.extract import Extractor
-from shadow_gnn.files import write_file
-from shadow_gnn.graph import DenseFeatures, Graph
-from shadow_gnn.predict import evaluate
+from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.setup import make_setup
-from shadow_gnn.train import FitOptions, fit
+from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.loop import FitOptions, fit
+from shadow_gnn.training.run_setup import make_setup
 
 FOLDER = CACHE / "comparison"
 NUM_SEEDS = 5

@@ -9,7 +9,7 @@ import numpy as np
 from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, micro, options, random_targets
 
 from shadow_gnn.extract import KhopExtractor, PprExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 IDLE = 0.05
 ROUNDS = 11

@@ -10,9 +10,9 @@ import numpy as np
 from common import Bar, Report, busy_share, finish, graphs, load_line, options, random_targets
 from scipy.sparse import csr_array
 
-from shadow_gnn.analysis.exact_ppr import TIE, ExactPpr, recall_at_k
 from shadow_gnn.extract import HeatExtractor, KatzExtractor
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.studies.analysis.exact_ppr import TIE, ExactPpr, recall_at_k
 
 TOPK = 200
 GRAPHS = ("ogbn-arxiv", "power-law-1e5")

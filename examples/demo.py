@@ -17,17 +17,17 @@ from rich.console import Console
 from rich.table import Table
 
 from shadow_gnn import Graph, open_run, read_model
-from shadow_gnn.allocator import keep_freed_memory
-from shadow_gnn.analysis.comparison import plot_comparison
-from shadow_gnn.analysis.cost import Network, normal_cost, shadow_cost
-from shadow_gnn.analysis.learning_curves import plot_learning_curves, read_curve
-from shadow_gnn.analysis.scope_drawing import draw_scope
-from shadow_gnn.batch import collate
-from shadow_gnn.build import build_extractor
-from shadow_gnn.datasets import open_dataset
+from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.model_file import TrainedModel
+from shadow_gnn.graph.datasets import open_dataset
+from shadow_gnn.loading.batch import collate
 from shadow_gnn.normal import closure_batch
+from shadow_gnn.studies.analysis.cost_quality_plot import plot_comparison
+from shadow_gnn.studies.analysis.learning_curves import plot_learning_curves, read_curve
+from shadow_gnn.studies.analysis.scope_drawing import draw_scope
+from shadow_gnn.studies.cost import Network, normal_cost, shadow_cost
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.model_file import TrainedModel
 
 OUT = Path("runs/demo")
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"

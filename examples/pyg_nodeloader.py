@@ -7,7 +7,7 @@ from torch_geometric.nn import GraphSAGE
 from torch_geometric.utils import stochastic_blockmodel_graph
 
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.pyg import ExtractorSampler
+from shadow_gnn.loading.pyg_sampler import ExtractorSampler
 
 
 def main(num_epochs: int = 5) -> float:

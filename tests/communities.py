@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from shadow_gnn.graph import DenseFeatures, Graph, NodeNames
-from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames
 from shadow_gnn.recipe import Recipe
 
 

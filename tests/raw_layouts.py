@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from shadow_gnn.datasets.statistics import Statistics
+from shadow_gnn.graph.datasets.statistics import Statistics
 
 NUM_NODES = 6
 # 0-1, 1-2, 2-3, 3-4, 4-5, one of them twice in the same direction, one in both directions, and a self-loop.

@@ -1,6 +1,6 @@
 """Build the built-in graph, Debian's packages, from the package lists that apt keeps on a Debian machine.
 
-Not for: use after installation; the file that it writes is part of the package (src/shadow_gnn/datasets).
+Not for: use after installation; the file that it writes is part of the package (src/shadow_gnn/graph/datasets).
 
 With the lists of the machine:      python tools/build_debian_graph.py
 With a Packages file of your own:   python tools/build_debian_graph.py --packages Packages --descriptions Translation-en
@@ -33,7 +33,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import svds
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "src" / "shadow_gnn" / "datasets"
+OUT = ROOT / "src" / "shadow_gnn" / "graph" / "datasets"
 LISTS = Path("/var/lib/apt/lists")
 APT_HELPER = "/usr/lib/apt/apt-helper"
 

@@ -11,4 +11,4 @@ export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LD_PRELOAD="$runtime:$undefined:$stdcpp"
 export SHADOW_TEST_CORE="$core"
-exec "$python" -m pytest -m "not slow" tests/extract tests/core tests/normal tests/nn/test_ops.py tests/test_batch.py "${@:3}"
+exec "$python" -m pytest -m "not slow" tests/extract tests/core tests/normal tests/nn/sparse/test_ops.py tests/loading/test_batch.py "${@:3}"

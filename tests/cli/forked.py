@@ -18,7 +18,8 @@ import json, os, resource, sys, tempfile
 from pathlib import Path
 import numpy, pyarrow, pyarrow.parquet, pyarrow.compute, torch
 import lightning_fabric, torchmetrics.classification
-import shadow_gnn.run.repeats, shadow_gnn.ingest.detect, shadow_gnn.predictions, shadow_gnn.inference
+import shadow_gnn.training.runs.repeats, shadow_gnn.graph.importing.detect
+import shadow_gnn.inference.node_predictions, shadow_gnn.inference.loaders
 from shadow_gnn.cli.main import main
 
 torch.set_num_threads(1)

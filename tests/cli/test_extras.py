@@ -11,8 +11,8 @@ import pytest
 from tests.cli.called import fault, succeed
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
+from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import write_recipe
-from shadow_gnn.store import save_graph
 
 GRAPH = communities()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shadow_gnn.generate.folder import generate
-from shadow_gnn.generate.plan import GraphPlan
+from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.plan import GraphPlan
 
 pytestmark = [
     pytest.mark.slow,

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tests.cli.called import fault, succeed
 from tests.communities import names, near_ring, one_thread, small_recipe  # noqa: F401
-from tests.link.test_training import GRAPH
+from tests.tasks.links.test_training import GRAPH
 
-from shadow_gnn.ingest.memory import from_edges
-from shadow_gnn.link.pairs import links_of
-from shadow_gnn.link.splits import SplitOptions, make_splits
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe.file import write_recipe
-from shadow_gnn.store import open_graph, save_graph
+from shadow_gnn.tasks.links.pairs import links_of
+from shadow_gnn.tasks.links.splits import SplitOptions, make_splits
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 RECIPE = small_recipe(

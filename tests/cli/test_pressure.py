@@ -11,10 +11,10 @@ import pytest
 from tests.cli.forked import run_cases
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 
-from shadow_gnn.graph import DenseFeatures
+from shadow_gnn.graph.record import DenseFeatures
+from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe.file import write_recipe
-from shadow_gnn.run.training import RunOptions, SilentRun, train_recipe
-from shadow_gnn.store import open_graph, save_graph
+from shadow_gnn.training.runs.run import RunOptions, SilentRun, train_recipe
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 

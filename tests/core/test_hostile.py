@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract import (
     CombinedExtractor,
     FireExtractor,
@@ -26,7 +26,7 @@ from shadow_gnn.extract import (
     SimrankExtractor,
     StochasticPprExtractor,
 )
-from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.normal.closure import closure_batch
 
 EXTRACTORS = [

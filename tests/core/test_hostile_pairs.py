@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.core.test_hostile import EXTRACTORS, damaged, numbers
 
 from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from tests.core.test_hostile import EXTRACTORS, damaged, numbers
+from shadow_gnn.base.errors import FolderError
 
 
 @settings(max_examples=200, deadline=None)

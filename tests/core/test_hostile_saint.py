@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
-from shadow_gnn.store import open_graph, save_graph
 from tests.core.test_hostile import damaged, numbers
 from tests.extract.graphs import random_edges
 from tests.extract.reference import graph_of
+
+from shadow_gnn import _core
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.graph.store import open_graph, save_graph
+from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
 
 SAMPLERS: list[Sampler] = [NodeSampler(5), EdgeSampler(5), WalkSampler(4, 3), FrontierSampler(9, 4)]
 OPTIONS: dict[str, Any] = {"kind": "rw", "budget": 3, "walk_length": 2, "frontier": 1}

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import FullExtractor, PprExtractor
-from shadow_gnn.store import open_graph, save_graph
 from tests.extract.graphs import random_edges, some_graphs
 from tests.extract.reference import graph_of
 from tests.extract.test_contract import assert_same
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract import FullExtractor, PprExtractor
+from shadow_gnn.graph.store import open_graph, save_graph
 
 GRAPH = some_graphs()["big hubs"]
 
@@ -84,7 +84,7 @@ def test_ctrl_c_ends_a_long_extraction() -> None:
     code = textwrap.dedent("""
         import numpy as np
         from shadow_gnn.extract import PprExtractor
-        from shadow_gnn.graph import Graph
+        from shadow_gnn.graph.record import Graph
         rng = np.random.default_rng(0)
         ends = rng.integers(20000, size=(2, 200000))
         keep = ends[0] != ends[1]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
-
-from shadow_gnn.graph import Graph
 from tests.extract.reference import graph_of
+
+from shadow_gnn.graph.record import Graph
 
 PATH = [(i, i + 1) for i in range(5)]
 STAR = [(0, i) for i in range(1, 8)]

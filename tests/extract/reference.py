@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import expm_multiply
 
 from shadow_gnn.extract import Subgraphs
-from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.graph.record import DenseFeatures, Graph
 
 
 def graph_of(

@@ -11,7 +11,7 @@ import numpy as np
 from shadow_gnn.extract import FileExtractor, Subgraphs
 from shadow_gnn.extract.base import Hide
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, sorted_nodes, write_scope_file
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 _FOLDER = tempfile.TemporaryDirectory()
 _EMPTY = Graph(np.zeros(2, np.int64), np.zeros(0, np.int32))

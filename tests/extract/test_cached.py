@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
-
-from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import CachedExtractor, KhopExtractor, PprExtractor, Subgraphs
-from shadow_gnn.extract.subgraphs import concat, select
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import some_graphs
 from tests.extract.test_contract import assert_same
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract import CachedExtractor, KhopExtractor, PprExtractor, Subgraphs
+from shadow_gnn.extract.subgraphs import concat, select
+from shadow_gnn.graph.record import Graph
 
 GRAPH = some_graphs()["big hubs"]
 PPR = PprExtractor(topk=12, edge_pos=True)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extract.graphs import graphs, some_graphs
+from tests.extract.reference import check_scope, graph_of, grow
 
 from shadow_gnn.extract import (
     CachedExtractor,
@@ -21,9 +23,7 @@ from shadow_gnn.extract import (
     StochasticPprExtractor,
     Subgraphs,
 )
-from shadow_gnn.graph import Graph
-from tests.extract.graphs import graphs, some_graphs
-from tests.extract.reference import check_scope, graph_of, grow
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extract.graphs import graphs, some_graphs
+from tests.extract.reference import check_scope
+from tests.extract.stored import StoredScopes
 
 from shadow_gnn.extract import (
     CombinedExtractor,
@@ -25,10 +28,7 @@ from shadow_gnn.extract import (
     StochasticPprExtractor,
     Subgraphs,
 )
-from shadow_gnn.graph import Graph
-from tests.extract.graphs import graphs, some_graphs
-from tests.extract.reference import check_scope
-from tests.extract.stored import StoredScopes
+from shadow_gnn.graph.record import Graph
 
 EXTRACTORS = {
     "node": NodeExtractor(edge_pos=True),

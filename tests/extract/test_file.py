@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from shadow_gnn.build import build_extractor
-from shadow_gnn.errors import SourceError
-from shadow_gnn.extract import CachedExtractor, FileExtractor, NodeExtractor, PprExtractor
-from shadow_gnn.extract.scope_file import Origin, write_scope_file
-from shadow_gnn.graph import Graph
-from shadow_gnn.recipe import FileRecipe
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import graph_of, grow
 from tests.extract.stored import StoredScopes, any_nodes
 from tests.extract.test_contract import assert_same
 from tests.extract.test_scope_file import nodes_of
+
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.extract import CachedExtractor, FileExtractor, NodeExtractor, PprExtractor
+from shadow_gnn.extract.scope_file import Origin, write_scope_file
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.recipe import FileRecipe
+from shadow_gnn.training.build import build_extractor
 
 GRAPH = some_graphs()["path"]
 

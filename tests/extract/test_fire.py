@@ -7,10 +7,10 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-
-from shadow_gnn.extract import FireExtractor
 from tests.extract.graphs import PATH, some_graphs
 from tests.extract.reference import graph_of, walks
+
+from shadow_gnn.extract import FireExtractor
 
 GRAPHS = some_graphs()
 ALMOST_ONE = 1 - 1e-12

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from shadow_gnn.extract import PprExtractor, induce
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import check_scope, grow
+
+from shadow_gnn.extract import PprExtractor, induce
+from shadow_gnn.graph.record import Graph
 
 
 @given(graph=graphs(), data=st.data())

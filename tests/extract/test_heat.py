@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
-from shadow_gnn.extract import HeatExtractor
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, random_edges, some_graphs
 from tests.extract.reference import dense_heat, graph_of, grow
+
+from shadow_gnn.extract import HeatExtractor
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 

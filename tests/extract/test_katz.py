@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.extract.graphs import graphs, random_edges, some_graphs
+from tests.extract.reference import dense_katz, graph_of, grow
 
 from shadow_gnn.extract import KatzExtractor
 from shadow_gnn.extract.radius import spectral_bound
-from shadow_gnn.graph import Graph
-from tests.extract.graphs import graphs, random_edges, some_graphs
-from tests.extract.reference import dense_katz, graph_of, grow
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 

@@ -7,10 +7,10 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-
-from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor
 from tests.extract.graphs import PATH, STAR, some_graphs
 from tests.extract.reference import graph_of, walks
+
+from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor
 
 GRAPHS = some_graphs()
 

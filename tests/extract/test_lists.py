@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from scipy.sparse import csr_array
-
-from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import FireExtractor, RwrExtractor, lists
-from shadow_gnn.extract.lists import reversed_lists, weight_sums
-from shadow_gnn.graph import Graph
 from tests.core.test_hostile import damaged
 from tests.extract.graphs import graphs, some_graphs
+
+from shadow_gnn import _core
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract import FireExtractor, RwrExtractor, lists
+from shadow_gnn.extract.lists import reversed_lists, weight_sums
+from shadow_gnn.graph.record import Graph
 
 
 def view_of(graph: Graph) -> _core.GraphView:

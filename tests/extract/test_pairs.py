@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from shadow_gnn.extract import CachedExtractor, Extractor, FullExtractor, KhopExtractor, PprExtractor, Subgraphs
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import check_scope, graph_of, walks
 from tests.extract.test_contract import assert_same, every_extractor, every_graph
+
+from shadow_gnn.extract import CachedExtractor, Extractor, FullExtractor, KhopExtractor, PprExtractor, Subgraphs
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 

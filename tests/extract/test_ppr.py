@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.extract.graphs import graphs, random_edges, some_graphs
+from tests.extract.reference import dense_ppr, graph_of, grow
 
 from shadow_gnn.extract import PprExtractor, StochasticPprExtractor
 from shadow_gnn.extract.ppr import ppr_scores
-from shadow_gnn.graph import Graph
-from tests.extract.graphs import graphs, random_edges, some_graphs
-from tests.extract.reference import dense_ppr, graph_of, grow
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 FINE = {"tolerance": 1e-12}

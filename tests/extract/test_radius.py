@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-
-from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from shadow_gnn.extract.radius import spectral_bound
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import dense_adjacency, graph_of
+
+from shadow_gnn import _core
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract.radius import spectral_bound
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from shadow_gnn.extract import CachedExtractor, RwrExtractor
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import STAR, some_graphs
 from tests.extract.reference import dense_ppr, graph_of, grow
 from tests.extract.test_contract import assert_same
+
+from shadow_gnn.extract import CachedExtractor, RwrExtractor
+from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()
 MANY = RwrExtractor(topk=1000, num_walks=200_000)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from shadow_gnn.errors import SourceError
+from shadow_gnn.base.errors import SourceError
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, read_scope_file, sorted_nodes, write_scope_file
 
 ORIGIN = Origin(10, "f" * 32, "by hand")

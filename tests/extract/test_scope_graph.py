@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.extract.graphs import random_edges, some_graphs
+from tests.extract.reference import check_scope, graph_of, grow
+from tests.extract.test_contract import assert_same
+from tests.extract.test_pairs import some_pairs, without_link
 
-from shadow_gnn.batch import collate
 from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
@@ -20,12 +23,9 @@ from shadow_gnn.extract import (
     StochasticPprExtractor,
 )
 from shadow_gnn.extract.base import edge_graph
-from shadow_gnn.graph import DenseFeatures, Graph
-from shadow_gnn.loader import Loader
-from tests.extract.graphs import random_edges, some_graphs
-from tests.extract.reference import check_scope, graph_of, grow
-from tests.extract.test_contract import assert_same
-from tests.extract.test_pairs import some_pairs, without_link
+from shadow_gnn.graph.record import DenseFeatures, Graph
+from shadow_gnn.loading.batch import collate
+from shadow_gnn.loading.loader import Loader
 
 GRAPHS = some_graphs()
 GRAPH = GRAPHS["big hubs"]

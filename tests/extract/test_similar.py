@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-
-from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from shadow_gnn.extract import CachedExtractor, PprExtractor, SimilarExtractor
-from shadow_gnn.graph import DenseFeatures, Features, Graph, SparseFeatures
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import check_scope, graph_of, grow
 from tests.extract.test_contract import assert_same
+
+from shadow_gnn import _core
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract import CachedExtractor, PprExtractor, SimilarExtractor
+from shadow_gnn.graph.record import DenseFeatures, Features, Graph, SparseFeatures
 
 GRAPHS = some_graphs()
 

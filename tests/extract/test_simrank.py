@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from shadow_gnn.extract import CachedExtractor, SimrankExtractor
-from shadow_gnn.graph import Graph
 from tests.extract.graphs import random_edges, some_graphs
 from tests.extract.reference import graph_of, walks
 from tests.extract.test_contract import assert_same
+
+from shadow_gnn.extract import CachedExtractor, SimrankExtractor
+from shadow_gnn.graph.record import Graph
 
 DECAY = 0.6
 KITE = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)]

@@ -9,24 +9,24 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from shadow_gnn.batch import Batch, collate
 from shadow_gnn.extract import FullExtractor, KhopExtractor, PprExtractor
-from shadow_gnn.graph import DenseFeatures, Graph
-from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.record import DenseFeatures, Graph
+from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
-from shadow_gnn.nn.gat import GatConvLayer, GatLayer
-from shadow_gnn.nn.gcn import GcnLayer
-from shadow_gnn.nn.gin import GinLayer
-from shadow_gnn.nn.layer import LayerOptions
-from shadow_gnn.nn.mlp import MlpLayer
-from shadow_gnn.nn.pool import ReducePool, SortPool
-from shadow_gnn.nn.pyg_layer import PygLayer
-from shadow_gnn.nn.pyg_pool import PygPool
-from shadow_gnn.nn.readout import Readout
-from shadow_gnn.nn.sage import SageLayer
-from shadow_gnn.nn.sgc import sgc_layers
+from shadow_gnn.nn.layers.base import LayerOptions
+from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
+from shadow_gnn.nn.layers.gcn import GcnLayer
+from shadow_gnn.nn.layers.gin import GinLayer
+from shadow_gnn.nn.layers.mlp import MlpLayer
+from shadow_gnn.nn.layers.pyg import PygLayer
+from shadow_gnn.nn.layers.sage import SageLayer
+from shadow_gnn.nn.layers.sgc import sgc_layers
+from shadow_gnn.nn.readouts.pool import ReducePool, SortPool
+from shadow_gnn.nn.readouts.pyg_pool import PygPool
+from shadow_gnn.nn.readouts.readout import Readout
 
 OWN_LAYERS = ["gcn", "sage", "gat", "gatconv", "gin", "sgc", "mlp"]
 PYG_LAYERS = [

@@ -5,17 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-
-from shadow_gnn.batch import collate
-from shadow_gnn.extract import FullExtractor, NodeExtractor
-from shadow_gnn.graph import Graph
-from shadow_gnn.ingest.memory import from_edges
-from shadow_gnn.nn.backbone import Backbone
-from shadow_gnn.nn.branch import Branch
-from shadow_gnn.nn.encoding import Encoding
-from shadow_gnn.nn.layer import LayerOptions
-from shadow_gnn.nn.ops import Adjacency, drop_edges
-from shadow_gnn.nn.readout import Readout
 from tests.nn.reference import DENSE
 from tests.nn.scopes import (
     EXTRACTORS,
@@ -30,6 +19,17 @@ from tests.nn.scopes import (
     random_graph,
     shake,
 )
+
+from shadow_gnn.extract import FullExtractor, NodeExtractor
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import collate
+from shadow_gnn.nn.backbone import Backbone
+from shadow_gnn.nn.branch import Branch
+from shadow_gnn.nn.encoding import Encoding
+from shadow_gnn.nn.layers.base import LayerOptions
+from shadow_gnn.nn.readouts.readout import Readout
+from shadow_gnn.nn.sparse.ops import Adjacency, drop_edges
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -8,14 +8,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.nn.scopes import batch_of, half_precision, random_graph, shake
 
-from shadow_gnn.batch import collate
 from shadow_gnn.extract import FullExtractor, PprExtractor
-from shadow_gnn.graph import DenseFeatures
-from shadow_gnn.ingest.memory import from_edges
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.record import DenseFeatures
+from shadow_gnn.loading.batch import collate
 from shadow_gnn.nn.drnl import MAX_DISTANCE, MAX_LABEL, drnl_labels, labels_by_tensors
 from shadow_gnn.nn.encoding import Encoding, hop_columns, score_columns
-from tests.nn.scopes import batch_of, half_precision, random_graph, shake
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

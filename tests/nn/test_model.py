@@ -6,15 +6,6 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-
-from shadow_gnn.batch import collate
-from shadow_gnn.extract import NodeExtractor
-from shadow_gnn.nn.branch import Branch
-from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
-from shadow_gnn.nn.head import Head
-from shadow_gnn.nn.layer import LayerOptions
-from shadow_gnn.nn.model import ShadowGNN
-from shadow_gnn.nn.scaling import InputScaling
 from tests.nn.scopes import (
     EXTRACTORS,
     OWN_LAYERS,
@@ -25,6 +16,15 @@ from tests.nn.scopes import (
     random_graph,
     shake,
 )
+
+from shadow_gnn.extract import NodeExtractor
+from shadow_gnn.loading.batch import collate
+from shadow_gnn.nn.branch import Branch
+from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
+from shadow_gnn.nn.head import Head
+from shadow_gnn.nn.layers.base import LayerOptions
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.nn.scaling import InputScaling
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

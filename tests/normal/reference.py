@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import torch
 import torch.nn.functional as F
+from tests.nn.reference import DENSE
+from tests.nn.scopes import make_branch, random_graph, shake
 from torch import Tensor
 
-from shadow_gnn.batch import Batch
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.head import Head
 from shadow_gnn.nn.model import ShadowGNN
-from shadow_gnn.nn.skip import join_layers
-from tests.nn.reference import DENSE
-from tests.nn.scopes import make_branch, random_graph, shake
+from shadow_gnn.nn.readouts.skip import join_layers
 
 SKIPS = ("none", "max", "sum", "concat")
 

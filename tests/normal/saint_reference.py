@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.saint_samplers import EdgeSampler, FrontierSampler, WalkSampler
 
 WORD = 2**64 - 1

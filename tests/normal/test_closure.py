@@ -17,17 +17,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-
-from shadow_gnn import _core
-from shadow_gnn.batch import Batch
-from shadow_gnn.errors import FolderError
-from shadow_gnn.graph import DenseFeatures, Graph
-from shadow_gnn.ingest.memory import from_edges
-from shadow_gnn.normal import closure_batch
-from shadow_gnn.store import open_graph, save_graph
 from tests.extract.graphs import graphs, random_edges, some_graphs
 from tests.extract.reference import graph_of
 from tests.normal.reference import rows_of, senders_in, slow_closure
+
+from shadow_gnn import _core
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.record import DenseFeatures, Graph
+from shadow_gnn.graph.store import open_graph, save_graph
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.normal import closure_batch
 
 
 @pytest.fixture

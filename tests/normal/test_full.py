@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-
-from shadow_gnn.extract import FullExtractor
-from shadow_gnn.normal import FullLoader
-from shadow_gnn.predict import evaluate
-from shadow_gnn.recipe import TrainingRecipe
-from shadow_gnn.setup import make_setup
-from shadow_gnn.task import node_task, split_targets
-from shadow_gnn.train import fit
 from tests.communities import communities, small_recipe
 from tests.nn.scopes import OWN_LAYERS, PYG_LAYERS, UNTRIMMED, batch_of
 from tests.normal.reference import SKIPS, dense_logits, exact_graph, in_double, normal_model
+
+from shadow_gnn.extract import FullExtractor
+from shadow_gnn.normal import FullLoader
+from shadow_gnn.recipe import TrainingRecipe
+from shadow_gnn.tasks.task import node_task, split_targets
+from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.loop import fit
+from shadow_gnn.training.run_setup import make_setup
 
 EXACT = {"atol": 1e-10, "rtol": 1e-10}
 TARGETS = [0, 7, 12, 20, 33]

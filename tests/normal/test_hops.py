@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from shadow_gnn.graph import Graph
-from shadow_gnn.normal import hops
-from shadow_gnn.normal.hops import hop_counts
 from tests.extract.graphs import graphs, some_graphs
 from tests.extract.reference import graph_of
 from tests.normal.reference import senders_in, slow_closure
+
+from shadow_gnn import _core
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.normal import hops
+from shadow_gnn.normal.hops import hop_counts
 
 
 def slow_counts(graph: Graph, target: int, num_hops: int) -> tuple[list[int], list[int]]:

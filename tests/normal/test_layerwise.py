@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.nn.scopes import OWN_LAYERS, PYG_LAYERS, UNTRIMMED, make_branch, shake
+from tests.normal.reference import SKIPS, dense_logits, exact_graph, in_double, normal_model
 
-from shadow_gnn.graph import DenseFeatures, Graph
+from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.nn.head import Head
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.scaling import InputScaling
 from shadow_gnn.normal import BlockOptions, closure_batch, embeddings, layerwise, layerwise_logits
-from tests.nn.scopes import OWN_LAYERS, PYG_LAYERS, UNTRIMMED, make_branch, shake
-from tests.normal.reference import SKIPS, dense_logits, exact_graph, in_double, normal_model
 
 EXACT = {"atol": 1e-10, "rtol": 1e-10}
 AT_ONCE, IN_BLOCKS = BlockOptions(), BlockOptions(block_nodes=7)

@@ -8,18 +8,18 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import torch
-
-from shadow_gnn.batch import Batch
-from shadow_gnn.nn.ops import Adjacency, aggregate, normalised, scaled
-from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, count_subgraphs
-from shadow_gnn.setup import make_setup
-from shadow_gnn.task import node_task, split_targets
-from shadow_gnn.train import fit
-from shadow_gnn.views import training_view
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 from tests.extract.graphs import some_graphs
 from tests.extract.reference import graph_of
 from tests.nn.scopes import make_branch, shake
+
+from shadow_gnn.extract.training_view import training_view
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalised, scaled
+from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, count_subgraphs
+from shadow_gnn.tasks.task import node_task, split_targets
+from shadow_gnn.training.loop import fit
+from shadow_gnn.training.run_setup import make_setup
 
 GRAPH = communities()
 TRAIN = GRAPH.splits["train"]

@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import chisquare
+from tests.extract.graphs import PATH, STAR, graphs, some_graphs
+from tests.extract.reference import graph_of, walks
+from tests.normal.saint_reference import column_norms, edge_nodes, frontier_nodes, senders, walk_nodes
 
 from shadow_gnn import _core
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.saint_samplers import (
     Drawer,
     EdgeSampler,
@@ -25,9 +28,6 @@ from shadow_gnn.normal.saint_samplers import (
     Subgraph,
     WalkSampler,
 )
-from tests.extract.graphs import PATH, STAR, graphs, some_graphs
-from tests.extract.reference import graph_of, walks
-from tests.normal.saint_reference import column_norms, edge_nodes, frontier_nodes, senders, walk_nodes
 
 GRAPHS = some_graphs()
 SAMPLERS: list[Sampler] = [NodeSampler(5), EdgeSampler(4), WalkSampler(3, 2), FrontierSampler(9, 3)]

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-
-from shadow_gnn.graph import Graph
-from shadow_gnn.loader import derive_seed
-from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
-from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 from tests.extract.graphs import random_edges, some_graphs
 from tests.extract.reference import graph_of
+
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
+from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 
 GRAPHS = some_graphs()
 SAMPLERS: list[Sampler] = [NodeSampler(12), EdgeSampler(8), WalkSampler(6, 2), FrontierSampler(16, 6)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shadow_gnn.errors import RecipeError
+from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.recipe import EXTRACTORS, KhopRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.recipe.keys import TABLES, recipe_keys

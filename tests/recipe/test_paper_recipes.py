@@ -19,9 +19,9 @@ from tests.recipe.paper_tables import (
     rows,
 )
 
-from shadow_gnn.errors import RecipeError
+from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.recipe import KhopRecipe, PprRecipe, Recipe
-from shadow_gnn.reproduce.recipes import find_recipe, paper_recipe, paper_recipe_names, paper_recipe_path
+from shadow_gnn.recipe.named import find_recipe, paper_recipe, paper_recipe_names, paper_recipe_path
 
 LINK = {
     "split": "given",

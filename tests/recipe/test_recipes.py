@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from shadow_gnn.build import build_extractor
-from shadow_gnn.datasets import BUILT_IN
+from shadow_gnn.graph.datasets import BUILT_IN
+from shadow_gnn.recipe import named as paper_recipes
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.reproduce import recipes as paper_recipes
-from shadow_gnn.setup import branch_models
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.run_setup import branch_models
 
 ROOT = Path(__file__).parents[2]
 PAPER = Path(paper_recipes.__file__).parent
@@ -28,7 +28,7 @@ def test_none_is_missing_or_forgotten():
 
 @EVERY_RECIPE
 def test_is_read_and_makes_a_model(path):
-    from shadow_gnn.build import build_model
+    from shadow_gnn.training.build import build_model
 
     recipe = read_recipe(path)
     num_targets = 2 if recipe.task.kind == "link" else 1

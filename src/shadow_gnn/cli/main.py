@@ -15,29 +15,14 @@ from typing import NoReturn
 
 import typer
 
-from shadow_gnn.cli import (
-    baselines,
-    compare,
-    correct,
-    cost,
-    data,
-    ensemble,
-    evaluate,
-    extract,
-    learn_scope,
-    memory,
-    predict,
-    recommend,
-    reproduce,
-    resume,
-    runs,
-    theory,
-    train,
-    tune,
-)
-from shadow_gnn.cli.ranks import check_command
-from shadow_gnn.cli.shortage import shortage_line
-from shadow_gnn.errors import RankError, RecipeError, ShadowError
+from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
+from shadow_gnn.cli.data import main as data
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
+from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope
+from shadow_gnn.cli.shared.ranks import check_command
+from shadow_gnn.cli.shared.shortage import shortage_line
+from shadow_gnn.cli.studies import baselines, cost, reproduce, theory
+from shadow_gnn.cli.training import memory, resume, runs, train, tune
 
 app = typer.Typer(
     name="shadow",
@@ -62,7 +47,7 @@ app.command("correct")(correct.correct_command)
 app.command("ensemble")(ensemble.ensemble_command)
 app.command("resume")(resume.resume_command)
 app.command("runs")(runs.runs_command)
-app.command("compare-extractors")(compare.compare_command)
+app.command("compare-extractors")(compare_extractors.compare_command)
 app.command("baselines")(baselines.baselines_command)
 app.command("memory")(memory.memory_command)
 app.command("cost")(cost.cost_command)

@@ -1,6 +1,6 @@
 """Extractors: every way to choose the scope of a target.
 
-Not for: joining scopes to batches (batch.py).
+Not for: joining scopes to batches (loading/batch.py).
 """
 
 from shadow_gnn.extract.base import Extractor

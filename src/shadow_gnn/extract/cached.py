@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.errors import FolderError
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.files import NpyError, map_npy, new_folder, write_blocks, write_npy
 from shadow_gnn.extract.base import Extractor, check_int, check_targets, reads_features
 from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
-from shadow_gnn.files import NpyError, map_npy, new_folder, write_blocks, write_npy
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 _ARRAYS = (
     *("targets", "ptr", "node_id", "hop", "score", "indptr", "indices", "edge_pos"),

@@ -30,7 +30,7 @@ from shadow_gnn.extract.katz import KatzExtractor
 from shadow_gnn.extract.ppr import PprExtractor
 from shadow_gnn.extract.scope_graph import ScopeGraphExtractor
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]

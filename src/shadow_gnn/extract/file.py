@@ -19,7 +19,7 @@ from shadow_gnn.extract.node import NodeExtractor
 from shadow_gnn.extract.ppr import PprExtractor
 from shadow_gnn.extract.scope_file import ScopeFile, ScopeNodes, read_scope_file
 from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
 Missing = Literal["error", "node", "ppr"]

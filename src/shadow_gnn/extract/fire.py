@@ -13,7 +13,7 @@ from shadow_gnn import _core
 from shadow_gnn.extract.base import Hide, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.lists import reversed_lists
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 
 @dataclass(frozen=True)

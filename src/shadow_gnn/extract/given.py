@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from shadow_gnn import _core
 from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, run_core
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 
 def induce(

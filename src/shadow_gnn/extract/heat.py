@@ -1,6 +1,6 @@
 """HeatExtractor: the nodes with the highest heat-kernel PageRank.
 
-Not for: walks with restarts; extract/ppr.py has them.
+Not for: walks with restarts; ppr.py has them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from shadow_gnn import _core
 from shadow_gnn.extract.base import Hide, check_above_zero, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 
 @dataclass(frozen=True)

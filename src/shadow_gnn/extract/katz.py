@@ -1,6 +1,6 @@
 """KatzExtractor: the nodes with the highest Katz index.
 
-Not for: scores of given pairs; link/heuristics.py has them.
+Not for: scores of given pairs; tasks/links/heuristics.py has them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from shadow_gnn import _core
 from shadow_gnn.extract.base import Hide, check_above_zero, check_common, check_int, common_key, extract_by
 from shadow_gnn.extract.radius import spectral_bound
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 DEFAULT_SHARE = 0.5
 """The attenuation that is taken where none is given, as a share of the largest that is safe."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from shadow_gnn import _core
 from shadow_gnn.extract.base import NO_CAP, Hide, check_common, check_int, check_targets, common_key, extract_by
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 
 @dataclass(frozen=True)

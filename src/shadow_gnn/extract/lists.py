@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
-from shadow_gnn.graph import Graph
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.graph.record import Graph
 
 _REVERSED: WeakKeyDictionary[Graph, _core.GraphView] = WeakKeyDictionary()
 _SUMS: WeakKeyDictionary[Graph, NDArray[np.float64]] = WeakKeyDictionary()

@@ -1,6 +1,6 @@
 """PprExtractor and StochasticPprExtractor: the nodes with the highest personalised PageRank.
 
-Not for: exact PPR vectors; analysis/exact_ppr.py has them for comparison.
+Not for: exact PPR vectors; studies/analysis/exact_ppr.py has them for comparison.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shadow_gnn.extract.base import (
     extract_by,
 )
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 DEFAULT_TELEPORT = 0.2609
 """The ordinary walk's equivalent of the authors' lazy walk at 0.15: 2b / (1 + b)."""

@@ -1,6 +1,6 @@
 """spectral_bound: how large the spectral radius of a graph can be, found once for each graph.
 
-Not for: sums over walks; extract/katz.py has them.
+Not for: sums over walks; katz.py has them.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.base import resolve_threads
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 NUM_STEPS = 30
 """Most steps of the power method; the bound holds after any number of them."""

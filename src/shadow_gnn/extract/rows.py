@@ -1,6 +1,6 @@
 """Rows of a graph's arrays picked by index, and scopes put in the order of a batch, through the compiled core.
 
-Not for: tensors; batch.py makes them of these arrays.
+Not for: tensors; loading/batch.py makes them of these arrays.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.files import expect_reads
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.files import expect_reads
-from shadow_gnn.graph import DenseFeatures, Graph, feature_arrays
+from shadow_gnn.graph.record import DenseFeatures, Graph, feature_arrays
 
 Ints = NDArray[np.int64]
 ArrayName = Literal["y", "edge_id", "edge_weight", "edge_attr"]

@@ -14,7 +14,7 @@ from shadow_gnn.extract.base import Hide, check_common, check_int, common_key, e
 from shadow_gnn.extract.lists import weight_sums
 from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 LEAST_TELEPORT = 0.001
 """Below this a walk would make more than a thousand steps on average."""

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.errors import SourceError
-from shadow_gnn.files import BLOCK_BYTES, new_checksum, open_regular, replace_file
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.base.files import BLOCK_BYTES, new_checksum, open_regular, replace_file
 
 VERSION = 1
 MAX_HEADER_BYTES = 1 << 16

@@ -1,6 +1,6 @@
 """ScopeGraphExtractor: nodes and scores from another graph on the same nodes, edges from either.
 
-Not for: making the other graph (diffuse.py).
+Not for: making the other graph (diffused.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from shadow_gnn.extract.base import Extractor, Hide, check_targets, core_hide, reads_features
 from shadow_gnn.extract.given import induce
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 ScopeEdges = Literal["graph", "scope_graph"]
 """Whose edges a scope has."""

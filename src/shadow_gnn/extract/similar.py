@@ -25,7 +25,7 @@ from shadow_gnn.extract.base import (
 from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
 from shadow_gnn.extract.rows import plain
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets, stretches
-from shadow_gnn.graph import DenseFeatures, Features, Graph
+from shadow_gnn.graph.record import DenseFeatures, Features, Graph
 
 _PRECISION = 1.0
 """Candidates are only the field from which features choose: their order does not matter, nor a few at its border."""
@@ -48,7 +48,7 @@ class SimilarExtractor:
     teleport: float = DEFAULT_TELEPORT
     """Restart probability of the walk that chooses the candidates."""
     index: Graph | None = None
-    """A graph of neighbours in features on the same nodes (diffuse.py): the target's neighbours there are candidates
+    """A graph of neighbours in features on the same nodes (diffused.py): the target's neighbours there are candidates
     too, wherever they are in the graph."""
     edge_pos: bool = False
     """Report where each edge stands in the graph, to look up its id, weight and features."""

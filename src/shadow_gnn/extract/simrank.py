@@ -14,7 +14,7 @@ from shadow_gnn import _core
 from shadow_gnn.extract.base import Hide, check_common, check_int, check_share, common_key, extract_by
 from shadow_gnn.extract.lists import reversed_lists, weight_sums
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Backbone: the stack of layers over one batch.
 
-Not for: what comes before the first layer (encoding.py) or after the last (readout.py).
+Not for: what comes before the first layer (encoding.py) or after the last (nn/readouts/readout.py).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.batch import Batch, EdgeArray
-from shadow_gnn.nn.edge_list import EdgeList, edge_list
-from shadow_gnn.nn.layer import Layer, Preparation
-from shadow_gnn.nn.ops import Adjacency, degree_left, drop_edges, normalised, scaled
+from shadow_gnn.loading.batch import Batch, EdgeArray
+from shadow_gnn.nn.layers.base import Layer, Preparation
+from shadow_gnn.nn.sparse.edge_list import EdgeList, edge_list
+from shadow_gnn.nn.sparse.ops import Adjacency, degree_left, drop_edges, normalised, scaled
 
 
 class Backbone(nn.Module):

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from shadow_gnn.batch import Batch, EdgeArray, Order
+from shadow_gnn.loading.batch import Batch, EdgeArray, Order
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.encoding import Encoding
-from shadow_gnn.nn.readout import Readout
+from shadow_gnn.nn.readouts.readout import Readout
 from shadow_gnn.nn.scaling import InputScaling
 
 SHORTEST = 1e-6

@@ -8,9 +8,9 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from shadow_gnn.nn.layer import LayerOptions, check_dims, make_activation
+from shadow_gnn.nn.layers.base import LayerOptions, check_dims, make_activation
 from shadow_gnn.nn.norm import activated_norm, make_norm
-from shadow_gnn.nn.ops import dropout
+from shadow_gnn.nn.sparse.ops import dropout
 
 
 class Dense(nn.Module):

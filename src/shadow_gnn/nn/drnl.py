@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from shadow_gnn import _core
-from shadow_gnn.batch import Batch
+from shadow_gnn.loading.batch import Batch
 
 MAX_LABEL = 25
 """The largest label that is told apart; above it a node counts as unreachable."""

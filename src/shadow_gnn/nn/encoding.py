@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from shadow_gnn.batch import Batch
+from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.drnl import MAX_LABEL, drnl_labels
 
 EncodingKind = Literal["none", "hop", "ppr", "drnl"]

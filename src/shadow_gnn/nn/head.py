@@ -1,13 +1,13 @@
 """Head: embedding -> logits.
 
-Not for: losses and metrics (task.py).
+Not for: losses and metrics (tasks/task.py).
 """
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
-from shadow_gnn.nn.layer import check_dims
+from shadow_gnn.nn.layers.base import check_dims
 from shadow_gnn.nn.norm import FeatureNorm, at_least_float32
 
 

@@ -1,6 +1,6 @@
 """ShadowGNN: the whole model, from batches to logits.
 
-Not for: extraction, training, or turning recipes into models (build.py).
+Not for: extraction, training, or turning recipes into models (training/build.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.batch import Batch, EdgeArray, Order
+from shadow_gnn.loading.batch import Batch, EdgeArray, Order
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.head import Head
 from shadow_gnn.nn.node_table import NodeTable

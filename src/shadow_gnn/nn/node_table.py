@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.batch import Batch
+from shadow_gnn.loading.batch import Batch
 
 
 class NodeTable(nn.Module):

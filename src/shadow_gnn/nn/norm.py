@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.nn.layer import Norm
-from shadow_gnn.nn.ops import RowActivation, RowNorm, norm_rows
+from shadow_gnn.nn.layers.base import Norm
+from shadow_gnn.nn.sparse.ops import RowActivation, RowNorm, norm_rows
 
 EPSILON = 1e-9
 """Added to the variance, as the authors do."""

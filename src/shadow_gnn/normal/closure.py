@@ -12,11 +12,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.batch import Batch, EdgeArray, check_collate, edge_arrays
-from shadow_gnn.errors import FolderError
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.base import check_int, check_targets
 from shadow_gnn.extract.rows import array_rows, feature_rows
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate, edge_arrays
 
 Ints = NDArray[np.int64]
 

@@ -1,6 +1,6 @@
 """FullLoader: all targets and everything that they hear of as the one batch of every epoch.
 
-Not for: graphs whose closure with all layers' outputs does not fit in memory (neighbour.py draws parts of it).
+Not for: graphs whose closure with all layers' outputs does not fit in memory (neighbor.py draws parts of it).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from numpy.typing import ArrayLike
 
-from shadow_gnn.batch import Batch, EdgeArray, check_collate
 from shadow_gnn.extract.base import check_int
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate
 from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets
 
 

@@ -1,6 +1,6 @@
 """Layerwise: exact inference of a normal GNN for all nodes of a graph, layer after layer, in bounded memory.
 
-Not for: scopes (predict.py) or a few targets, for which closure_batch reaches all that they depend on.
+Not for: scopes (training/evaluate.py) or a few targets, for which closure_batch reaches all that they depend on.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from shadow_gnn.batch import Batch
-from shadow_gnn.bf16 import check_bf16
+from shadow_gnn.base.bf16 import check_bf16
+from shadow_gnn.base.disk_arrays import new_array
+from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract.base import check_int
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.norm import at_least_float32
 from shadow_gnn.normal.closure import closure_batch
-from shadow_gnn.prefetch import Prefetch
-from shadow_gnn.space import new_array
 
 OnBlock = Callable[[int, int], None]
 """Called as (blocks done, blocks in all)."""

@@ -16,14 +16,14 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from shadow_gnn.batch import Batch, EdgeArray, check_collate, edge_arrays
+from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.extract.rows import array_rows, feature_rows
-from shadow_gnn.graph import Graph
-from shadow_gnn.loader import derive_seed
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate, edge_arrays
+from shadow_gnn.loading.loader import derive_seed
 from shadow_gnn.normal.saint_samplers import Drawer, Sampler, Subgraph
 from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
-from shadow_gnn.prefetch import Prefetch
 
 
 class SaintLoader:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.errors import FolderError
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.base import check_int, resolve_threads
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import single_targets
 
 Ints = NDArray[np.int64]

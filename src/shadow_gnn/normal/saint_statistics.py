@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.base import check_int
-from shadow_gnn.files import Progress, silent
-from shadow_gnn.loader import derive_seed
+from shadow_gnn.loading.loader import derive_seed
 from shadow_gnn.normal.saint_samplers import ADVICE, Counts, Drawer, Ints
 
 _BLOCK = 64

@@ -1,6 +1,6 @@
 """WholeGraph: targets of a graph that a normal GNN answers exactly, all at once or layer after layer.
 
-Not for: training (full.py, saint.py, neighbour.py).
+Not for: training (full.py, saint.py, neighbor.py).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from shadow_gnn.batch import Batch
-from shadow_gnn.bf16 import check_bf16
+from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.extract.rows import feature_rows
-from shadow_gnn.graph import Graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.normal.layerwise import (

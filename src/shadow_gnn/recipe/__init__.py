@@ -1,6 +1,6 @@
 """Recipes: what to train on what, and how; the records, their keys, and the files they are read from.
 
-Not for: turning names into classes (build.py).
+Not for: turning names into classes (training/build.py).
 """
 
 from shadow_gnn.recipe.records import (

@@ -1,6 +1,6 @@
 """Recipe faults: what is wrong with a recipe's table, every fault as one line with the nearest known key.
 
-Not for: files (file.py), nor for what only the graph or the libraries can tell (build.py).
+Not for: files (file.py), nor for what only the graph or the libraries can tell (training/build.py).
 """
 
 from __future__ import annotations

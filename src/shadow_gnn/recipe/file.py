@@ -1,6 +1,6 @@
 """Recipe files: read TOML with overrides into a Recipe, write a Recipe as TOML.
 
-Not for: what the keys mean (records.py), nor for how a fault is worded (recipe/faults.py).
+Not for: what the keys mean (records.py), nor for how a fault is worded (faults.py).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.errors import RecipeError
-from shadow_gnn.files import read_bytes
+from shadow_gnn.base.errors import RecipeError
+from shadow_gnn.base.files import read_bytes
 from shadow_gnn.recipe.faults import recipe_faults
 from shadow_gnn.recipe.keys import toml_value
 from shadow_gnn.recipe.records import Recipe

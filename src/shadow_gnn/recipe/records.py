@@ -1,6 +1,6 @@
 """Recipe: what to train on what, and how, as frozen records; the docstring under a field is its help text.
 
-Not for: files and faults of files (file.py), nor for turning names into classes (build.py).
+Not for: files and faults of files (file.py), nor for turning names into classes (training/build.py).
 """
 
 from __future__ import annotations

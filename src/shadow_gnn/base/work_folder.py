@@ -1,0 +1,175 @@
+"""Work: a hidden folder beside a result for the parts of a long job, so that the next process goes on after a kill.
+
+Not for: results (graph/store.py), nor for arrays of a job that starts anew in any case (disk_arrays.py).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from shadow_gnn.base.disk_arrays import DiskRows
+from shadow_gnn.base.errors import WriteError
+from shadow_gnn.base.files import NpyFile, Rows, npy_head, read_object, write_file
+
+NPY_HEAD_BYTES = 128
+_MAX_STATE_BYTES = 16 << 20
+_JOB = "job.json"
+
+
+class Scratch(Protocol):
+    """Where a long job keeps its arrays and what it has done so far."""
+
+    def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
+        """Return an array on the disk: the one of that name that is there, or a new one."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Remove an array that nobody needs any more."""
+        ...
+
+    def recall(self, stage: str) -> dict[str, Any] | None:
+        """Return what was remembered of a stage; None if nothing was."""
+        ...
+
+    def remember(self, stage: str, state: Mapping[str, Any]) -> None:
+        """Keep what is done of a stage; arrays that it speaks of must have been flushed."""
+        ...
+
+
+class Nameless:
+    """Scratch that vanishes with the process, however it ends, and so remembers nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take space in a folder, or in the nearest one above it that exists."""
+        self._folder = folder
+        self._rows: dict[str, DiskRows] = {}
+
+    def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
+        """Return the array of that name, new if nobody asked for it before."""
+        found = self._rows.get(name)
+        if found is None or found.shape != shape:
+            found = self._rows[name] = DiskRows(shape, dtype, self._folder, head_bytes=head_bytes)
+        return found
+
+    def drop(self, name: str) -> None:
+        """Let go of an array; the space is free as soon as nobody else holds it."""
+        self._rows.pop(name, None)
+
+    def recall(self, stage: str) -> dict[str, Any] | None:
+        """Return None."""
+        return None
+
+    def remember(self, stage: str, state: Mapping[str, Any]) -> None:
+        """Do nothing."""
+
+
+class Work:
+    """Scratch in a folder with a name, kept for the next process if this one is killed; open_work makes it."""
+
+    def __init__(self, folder: Path, *, resumed: bool, replaced: bool = False) -> None:
+        """Use a folder that is there. resumed: with parts of the same job; replaced: those of another were removed."""
+        self.folder, self.resumed, self.replaced = folder, resumed, replaced
+
+    @property
+    def place(self) -> Path:
+        """Where the result can be put together; what a killed process left there is removed."""
+        return self.folder / "result"
+
+    def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
+        """Return the array of that name."""
+        return DiskRows(shape, dtype, self.folder, name=f"{name}.npy", head_bytes=head_bytes)
+
+    def drop(self, name: str) -> None:
+        """Remove an array."""
+        (self.folder / f"{name}.npy").unlink(missing_ok=True)
+
+    def recall(self, stage: str) -> dict[str, Any] | None:
+        """Return what the last process remembered of a stage."""
+        path = self.folder / f"{stage}.json"
+        return read_object(path, _MAX_STATE_BYTES, WriteError) if path.exists() else None
+
+    def remember(self, stage: str, state: Mapping[str, Any]) -> None:
+        """Replace what is remembered of a stage in one step."""
+        write_file(self.folder / f"{stage}.json", json.dumps(dict(state)).encode())
+
+
+def finished(rows: DiskRows) -> Rows:
+    """Return an array with room for a head as a .npy file that can be linked to; one without a name stays as it is."""
+    if rows.path is None:
+        return rows
+    rows.shorten(len(rows))
+    rows.write_head(npy_head(rows.dtype, rows.shape))
+    rows.flush()
+    return NpyFile(rows.path, rows)
+
+
+def work_folder(target: Path) -> Path:
+    """Return the hidden folder beside a result."""
+    target = Path(os.path.realpath(target))
+    return target.with_name(f".{target.name[:150]}.work")
+
+
+@contextmanager
+def open_work(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> Iterator[Work]:
+    """Give the work folder of a result; what an earlier process left there is kept only if its job was the same.
+
+    The folder is removed at the end and after a fault. After Ctrl-C or a kill it stays, for the next process to go on.
+    job: all that the parts depend on, as JSON holds it. keep: let it stay after a fault too, where that may be of
+    another process or of the disk.
+    """
+    folder = work_folder(target)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise WriteError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    try:
+        _lock(folder, handle, target)
+        wanted = json.loads(json.dumps(dict(job)))
+        found = (folder / _JOB).exists()
+        resumed = found and read_object(folder / _JOB, _MAX_STATE_BYTES, WriteError) == wanted
+        if not resumed:
+            _empty(folder)
+            write_file(folder / _JOB, json.dumps(wanted).encode())
+        work = Work(folder, resumed=resumed, replaced=found and not resumed)
+        _remove(work.place)
+        try:
+            yield work
+        except Exception:
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(handle)
+
+
+def _lock(folder: Path, handle: int, target: Path) -> None:
+    """Hold the folder for this process: the system lets go of it when the process ends."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(handle), os.stat(folder)):
+            return
+    except OSError:
+        pass  # Held, or removed meanwhile by the process that held it.
+    raise WriteError(f"{target}: another process is making it")
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder with all that is in it, or a file; nothing if it is not there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,4 @@
+"""Data: the commands below `shadow data`.
+
+Not for: the work itself (graph).
+"""

@@ -1,0 +1,152 @@
+"""Ensemble: `shadow ensemble`, the average of what several runs or tables of predictions say.
+
+Not for: the work itself (inference/averaging.py); heavy libraries load when the command runs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shadow_gnn.base.files import Progress
+    from shadow_gnn.graph.record import Graph
+    from shadow_gnn.inference.averaging import Judged, Member
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+
+class Weights(StrEnum):
+    """How the weights of an average are found."""
+
+    EQUAL = "equal"
+    VALID = "valid"
+
+
+def ensemble_command(
+    members: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or tables of shadow predict.")],
+    out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
+    weights: Annotated[
+        Weights, typer.Option(help="The same weight for all, or weights chosen on validation.")
+    ] = Weights.EQUAL,
+    targets: Annotated[
+        str | None,
+        typer.Option(
+            help="Which nodes runs predict: all, a split's name, a file, or ids.", show_default="all, or the tables'"
+        ),
+    ] = None,
+    graph: Annotated[
+        str | None, typer.Option(help="Graph to predict on, and to judge by.", show_default="the runs'")
+    ] = None,
+) -> None:
+    """Average the probabilities (or values) of several runs and write them as one table.
+
+    Runs may be of any kind and depth, as long as they predict the same classes on the same graph; what a run says of
+    its targets can also be given as a table that `shadow predict` wrote. The quality of each one and of the average is
+    shown for validation and test. With --weights valid, models are added one by one, again if need be, as long as it
+    helps on validation (ensemble selection).
+
+    \b
+    Examples:
+      shadow ensemble runs/deep-1 runs/deep-2 --out joined.parquet
+      shadow ensemble runs/many/repeat-* --weights valid --out joined.csv
+      shadow ensemble runs/deep-1 corrected.parquet --out joined.parquet
+      shadow ensemble a.parquet b.parquet --graph my-graph --out joined.parquet
+    """
+    import pyarrow as pa
+
+    from shadow_gnn.base.allocator import keep_freed_memory
+    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.inference.averaging import check_members, join
+    from shadow_gnn.inference.node_predictions import check_out, write_scores
+    from shadow_gnn.tasks.metrics import METRICS
+
+    check_out(out)
+    # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
+    pa.enable_signal_handlers(False)
+    keep_freed_memory()
+    with progress_bar() as progress:
+        found = [_open(path, graph, progress) for path in members]
+        check_members(found)
+        judge = _judge(found, graph)
+        chosen = _choose_targets(found, judge, targets)
+        joined = join(found, judge, chosen, by_validation=weights == Weights.VALID)
+    _print_table([*joined.models, joined.whole], METRICS[joined.answer.target][0])
+    count = write_scores(out, judge, chosen, joined.scores, joined.answer)
+    typer.echo(f"{out}: {count:,} predictions")
+
+
+def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
+    """Open a run folder with its graph, or a table."""
+    from shadow_gnn.cli.shared.trained import open_trained
+    from shadow_gnn.inference.averaging import Member
+    from shadow_gnn.inference.node_predictions import Answer
+    from shadow_gnn.inference.saved import node_scores, read_table
+
+    if not path.is_dir():
+        table = read_table(path)
+        return Member(
+            str(path), table.answer, lambda _: table.scores, fingerprint=table.fingerprint, node_id=table.node_id
+        )
+    trained, graph = open_trained(path, graph_name)
+    config = trained.config
+    answer = Answer(trained.node_task.target, config.out_dim, config.class_names)
+
+    def predict(targets: Ints) -> Floats:
+        return node_scores(
+            trained, graph, targets, on_batch=lambda done, total: progress(f"predicting with {path.name}", done, total)
+        )
+
+    return Member(str(path), answer, predict, fingerprint=graph.fingerprint, graph=graph)
+
+
+def _judge(members: list[Member], graph_name: str | None) -> Graph:
+    """Return the graph whose labels and splits count, after comparing it with what tables say of theirs."""
+    from shadow_gnn.training.run_setup import open_recipe_graph
+
+    graphs = [member.graph for member in members if member.graph is not None]
+    if not graphs and graph_name is None:
+        raise ValueError("ensemble: --graph must be given for tables alone, which do not name their graph's folder")
+    graph = graphs[0] if graphs else open_recipe_graph(str(graph_name))
+    for member in members:
+        if member.fingerprint not in (None, graph.fingerprint):
+            raise ValueError(f"ensemble: {member.name} must be of the graph {graph.path}, its edges differ")
+    return graph
+
+
+def _choose_targets(members: list[Member], graph: Graph, text: str | None) -> Ints:
+    """Return the nodes that --targets names, or those of the tables."""
+    import numpy as np
+
+    from shadow_gnn.cli.shared.targets import choose_targets
+    from shadow_gnn.extract.base import check_targets
+
+    table = next((member for member in members if member.node_id is not None), None)
+    if table is None:
+        chosen = choose_targets("ensemble", graph, text or "all")
+        return np.arange(chosen) if isinstance(chosen, int) else chosen
+    if text is not None:
+        raise ValueError(f"ensemble: --targets must be left out beside tables, {table.name} has its own")
+    assert table.node_id is not None
+    return check_targets(graph, table.node_id, f"ensemble: {table.name}")[:, 0]
+
+
+def _print_table(rows: list[Judged], metric: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("model", overflow="fold")
+    for name in ("weight", f"valid {metric}", f"test {metric}"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        values = ["-" if value is None else f"{value:.4f}" for value in (row.valid, row.test)]
+        table.add_row(row.name, f"{row.weight:.3f}", *values)
+    Console(highlight=False).print(table)

@@ -1,0 +1,4 @@
+"""Studies: the commands that compare and reproduce.
+
+Not for: the work itself (studies).
+"""

@@ -1,0 +1,166 @@
+"""Cost: `shadow cost`, operations per prediction of a model with scopes and without.
+
+Not for: the numbers themselves (studies/cost/recipe.py, analysis/cost); heavy libraries load when the command runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.graph.record import Graph
+    from shadow_gnn.recipe import Recipe
+    from shadow_gnn.studies.cost.recipe import CostLine
+
+_PIPED_WIDTH = 160
+
+
+def cost_command(
+    recipe: Annotated[
+        Path | None,
+        typer.Argument(help="Recipe file, or paper/NAME for one of the paper's.", show_default="a recipe's defaults"),
+    ] = None,
+    graph: Annotated[
+        str | None, typer.Option(help="Graph folder or name of a graph.", show_default="the recipe's")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
+    ] = None,
+    layer: Annotated[str | None, typer.Option(help="Short for --set model.layer=...", show_default="sage")] = None,
+    num_layers: Annotated[
+        int | None, typer.Option(min=1, help="Short for --set model.num_layers=...", show_default="3")
+    ] = None,
+    hidden_dim: Annotated[
+        int | None, typer.Option(min=1, help="Short for --set model.hidden_dim=...", show_default="256")
+    ] = None,
+    in_dim: Annotated[
+        int | None, typer.Option(min=1, help="Input columns to count with.", show_default="those of the graph")
+    ] = None,
+    targets: Annotated[
+        str | None,
+        typer.Option(
+            help="Where targets come from: all nodes, a split's name, a file (.npy, or one id per line), or ids.",
+            show_default="test, or all without such a split",
+        ),
+    ] = None,
+    num_targets: Annotated[int, typer.Option(min=1, help="Targets to draw from these at random.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of all draws.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON; - for JSON alone.")
+    ] = None,
+) -> None:
+    """Count the operations of one prediction, by the equations of the paper's appendix.
+
+    Three lines: shaDow on scopes, a normal GNN on the whole neighbourhood of each target (minibatch inference), and a
+    pass over the whole graph that all targets share. Nothing is trained. Means are of drawn targets, with a 95 %
+    confidence interval.
+
+    \b
+    Examples:
+      shadow cost recipe.toml
+      shadow cost paper/flickr-sage-5-ppr --graph my-data/flickr --in-dim 500
+      shadow cost --graph my-graph --layer gat --num-layers 5
+    """
+    short = {"layer": layer, "num_layers": num_layers, "hidden_dim": hidden_dim}
+    given = {f"model.{name}": value for name, value in short.items() if value is not None}
+    content = _recipe(recipe, graph, set_ or [], given)
+    opened, lines, num_all = _count(content, targets, num_targets, in_dim, seed)
+    _show(content, opened, lines, num_all, json_file)
+
+
+def _recipe(path: Path | None, graph: str | None, changes: list[str], given: dict[str, Any]) -> Recipe:
+    from shadow_gnn.recipe import Recipe
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.recipe.keys import toml_value
+    from shadow_gnn.recipe.named import find_recipe
+
+    if path is not None:
+        named = {**given, **({} if graph is None else {"graph": graph})}
+        return read_recipe(find_recipe(path), [*changes, *(f"{key}={toml_value(named[key])}" for key in named)])
+    if graph is None:
+        raise ValueError("cost: RECIPE or --graph must be given, got neither; see shadow cost --help")
+    if changes:
+        raise ValueError(f"cost: --set must be used with a recipe, got --set {changes[0]} alone")
+    model = {key.removeprefix("model."): value for key, value in given.items()}
+    return Recipe.model_validate({"graph": graph, "model": model})
+
+
+def _count(
+    recipe: Recipe, where: str | None, num_targets: int, in_dim: int | None, seed: int
+) -> tuple[Graph, list[CostLine], int]:
+    import numpy as np
+
+    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.cli.shared.targets import choose_targets
+    from shadow_gnn.studies.cost import sample_targets
+    from shadow_gnn.studies.cost.recipe import recipe_costs
+    from shadow_gnn.training.run_setup import open_recipe_graph
+
+    graph = open_recipe_graph(recipe.graph)
+    pool = choose_targets("cost", graph, where or ("test" if "test" in graph.splits else "all"))
+    every = np.arange(pool) if isinstance(pool, int) else pool
+    if len(every) == 0:
+        raise ValueError("cost: --targets must name at least one node, got none")
+    chosen = sample_targets(every, num_targets, seed=seed)
+    with progress_bar() as progress:
+        lines = recipe_costs(recipe, graph, chosen, len(every), in_dim=in_dim, seed=seed, progress=progress)
+    return graph, lines, len(every)
+
+
+def _show(recipe: Recipe, graph: Graph, lines: list[CostLine], num_all: int, json_file: Path | None) -> None:
+    import json
+    from dataclasses import asdict
+
+    from shadow_gnn.base.files import write_file
+
+    content = {
+        "graph": recipe.graph,
+        "fingerprint": graph.fingerprint,
+        "num_targets": lines[0].macs.num_targets,
+        "num_all": num_all,
+        "costs": [asdict(line) for line in lines],
+    }
+    text = json.dumps(content, indent=1)
+    if str(json_file) == "-":
+        typer.echo(text)
+        return
+    if json_file is not None:
+        write_file(json_file, text.encode() + b"\n")
+    _print(recipe, lines, num_all)
+
+
+def _print(recipe: Recipe, lines: list[CostLine], num_all: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    model = recipe.parts[0].model or recipe.model
+    counted = lines[0].macs.num_targets
+    title = f"{recipe.graph}: {model.num_layers} layers of {model.layer}-{model.hidden_dim}, "
+    title += f"{counted:,} targets" + ("" if counted == num_all else f" drawn of {num_all:,}")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("inference", no_wrap=True)
+    for name in ("nodes", "edges", "million operations", "95 %", "times shadow", "95 %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(
+            line.name,
+            f"{line.num_nodes:,.0f}",
+            f"{line.num_edges:,.0f}",
+            _million(line.macs.value),
+            f"{_million(line.macs.low)} to {_million(line.macs.high)}",
+            f"{line.ratio.value:,.3g}",
+            f"{line.ratio.low:,.3g} to {line.ratio.high:,.3g}",
+        )
+    # Piped somewhere, lines need not fit a screen.
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
+    console.print(title, soft_wrap=True)
+    console.print(table)
+
+
+def _million(value: float) -> str:
+    return f"{value / 1e6:,.2f}"

@@ -1,0 +1,109 @@
+"""Train: `shadow train`, a recipe to a run folder.
+
+Not for: the work itself (run/); heavy libraries load when the command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.base.ranks import Ranks
+    from shadow_gnn.recipe import Recipe
+
+
+def _show_keys(value: bool) -> None:
+    if not value:
+        return
+    from shadow_gnn.recipe.keys import recipe_keys
+
+    for key in recipe_keys():
+        default = f" = {key.default}" if key.default else ""
+        typer.echo(f"{key.name}{default}    ({key.values})\n    {key.text}")
+    raise typer.Exit
+
+
+def _show_paper(value: bool) -> None:
+    if not value:
+        return
+    from shadow_gnn.recipe.named import PREFIX, paper_recipe_names, paper_recipe_path
+
+    for name in paper_recipe_names():
+        first = paper_recipe_path(name).read_text().partition("\n")[0].removeprefix("# ")
+        typer.echo(f"{PREFIX}/{name}    {first}")
+    raise typer.Exit
+
+
+def train_command(
+    recipe: Annotated[Path, typer.Argument(help="Recipe: a TOML file, or paper/NAME for one of the paper's.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder to make.", show_default="runs/<recipe>-<number>")] = None,
+    graph: Annotated[str | None, typer.Option(help="Graph folder or built-in graph, instead of the recipe's.")] = None,
+    repeat: Annotated[
+        int, typer.Option(min=1, max=1000, help="Train with this many seeds; gives mean and deviation.")
+    ] = 1,
+    any_size: Annotated[
+        bool, typer.Option("--any-size", help="Train even if it seems to need more memory than there is.")
+    ] = False,
+    keys: Annotated[
+        bool,
+        typer.Option("--keys", callback=_show_keys, is_eager=True, help="Show every key of a recipe and exit."),
+    ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option("--paper", callback=_show_paper, is_eager=True, help="Show the paper's recipes and exit."),
+    ] = False,
+) -> None:
+    """Train a model as a recipe says.
+
+    Everything goes into a run folder: the complete recipe, metrics of each epoch (metrics.csv), checkpoints, the model
+    of the best epoch (model.safetensors, config.json) and how good it is (result.json). A run that is stopped by Ctrl-C
+    or otherwise goes on with `shadow resume`.
+
+    \b
+    Examples:
+      shadow train recipe.toml
+      shadow train recipe.toml --set model.num_layers=5 --set training.num_epochs=20 --out runs/deep
+      shadow train recipe.toml --graph my-graph --repeat 5
+      shadow train paper/flickr-sage-3-ppr --graph my-flickr
+      shadow train --keys
+    """
+    from shadow_gnn.base.allocator import keep_freed_memory
+    from shadow_gnn.base.bf16 import use_working_kernels
+    from shadow_gnn.cli.shared.ranks import joined_ranks
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.recipe.keys import toml_value
+    from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.training.runs.folder import free_folder
+
+    folder = out or free_folder(recipe)
+    with joined_ranks(folder) as ranks:
+        changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
+        content = read_recipe(find_recipe(recipe), changes)
+        keep_freed_memory()
+        if content.training.precision == "bf16":
+            use_working_kernels()
+        _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size)
+
+
+def _train(recipe: Recipe, folder: Path, repeat: int, ranks: Ranks, *, any_size: bool) -> None:
+    from shadow_gnn.cli.shared.live import show_result
+    from shadow_gnn.cli.shared.ranks import shown_run
+    from shadow_gnn.training.runs.folder import RESULT, read_json
+    from shadow_gnn.training.runs.repeats import train_repeats
+    from shadow_gnn.training.runs.run import RunOptions, train_recipe
+
+    with shown_run(folder, ranks) as live:
+        options = RunOptions(watcher=live, check_memory=not any_size)
+        if repeat > 1:
+            train_repeats(recipe, folder, repeat, options)
+        else:
+            train_recipe(recipe, folder, options=options)
+    if ranks.is_main:
+        show_result(folder, read_json(folder / RESULT))

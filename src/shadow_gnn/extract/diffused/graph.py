@@ -1,0 +1,127 @@
+"""Graph: blocks of scores -> a graph with the best of them as weighted edges.
+
+Not for: the scores (walks.py, features.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.extract.base import check_int, resolve_threads
+from shadow_gnn.extract.diffused.block import Block, best_of
+from shadow_gnn.extract.diffused.features import FeatureNeighbours
+from shadow_gnn.extract.diffused.walks import HeatDiffusion, PprDiffusion
+from shadow_gnn.graph.record import Graph
+
+Normalise = Literal["none", "rows", "symmetric"]
+"""none: scores are weights as they are; rows: the weights of every row sum to 1, only for directed results; symmetric:
+D^-1/2 S D^-1/2, only for undirected results."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Which scores become edges, and with which weights."""
+
+    topk: int | None = 64
+    """Most entries of a row, the node's own included, which is left out afterwards; None for any number."""
+    threshold: float = 0.0
+    """Smallest score kept."""
+    directed: bool | None = None
+    """True: node v receives from the best of its own row; False: the mean of both directions; None: as the source."""
+    normalise: Normalise = "none"
+    """What is done to the weights in the end."""
+
+    def __post_init__(self) -> None:
+        if self.topk is not None:
+            check_int("diffuse", "topk", self.topk, 1)
+        if not 0 <= self.threshold < math.inf:
+            raise ValueError(f"diffuse: threshold must be at least 0, got {self.threshold}")
+        if self.topk is None and self.threshold == 0:
+            raise ValueError(
+                "diffuse: threshold must be above 0 where topk is None, got 0: every pair would be an edge"
+            )
+        if self.normalise not in ("none", "rows", "symmetric"):
+            raise ValueError(f"diffuse: normalise must be none, rows or symmetric, got {self.normalise!r}")
+
+
+def diffuse_graph(
+    graph: Graph,
+    source: PprDiffusion | HeatDiffusion | FeatureNeighbours,
+    kept: Kept | None = None,
+    *,
+    num_threads: int = 0,
+    progress: Progress = silent,
+) -> Graph:
+    """Return a graph in memory whose weighted edges are the best scores between nodes.
+
+    Nodes, features, labels, splits and names are those of `graph`. Scores are computed a bounded part at a time; what
+    is held in the end are the entries that are kept, about 40 bytes for each.
+    """
+    kept = kept or Kept()
+    directed = graph.directed if kept.directed is None else kept.directed
+    if kept.normalise == ("symmetric" if directed else "rows"):
+        result = "directed" if directed else "undirected"
+        raise ValueError(f"diffuse: normalise must be another for a result that is {result}, got {kept.normalise!r}")
+    threads = resolve_threads(num_threads)
+    if isinstance(source, FeatureNeighbours):
+        blocks = source.blocks(graph, topk=kept.topk, threshold=kept.threshold, num_threads=threads)
+    else:
+        blocks = source.blocks(graph, num_threads=threads)
+    matrix = _joined(_kept(blocks, kept, graph.num_nodes, progress), graph.num_nodes)
+    matrix = _finished(matrix, directed, kept.normalise)
+    return replace(
+        graph,
+        indptr=matrix.indptr.astype(np.int64),
+        indices=matrix.indices.astype(np.int32 if graph.num_nodes < 1 << 31 else np.int64),
+        directed=directed,
+        edge_weight=matrix.data,
+        edge_attr=None,
+        edge_id=None,
+        path=None,
+        fingerprint_hint=None,
+    )
+
+
+def _kept(blocks: Iterable[Block], kept: Kept, num_nodes: int, progress: Progress) -> Iterator[Block]:
+    """Give the best of each row without the node itself, block by block."""
+    for block in blocks:
+        progress("scores", block.start, num_nodes)
+        best = best_of(block, topk=kept.topk, threshold=kept.threshold)
+        yield best.where(best.column != best.row)
+    progress("scores", num_nodes, num_nodes)
+
+
+def _joined(blocks: Iterator[Block], num_nodes: int) -> Any:
+    """Join blocks, which come in order of rows, to one matrix."""
+    from scipy.sparse import csr_array
+
+    width = np.int32 if num_nodes < 1 << 31 else np.int64
+    counts, columns, scores = [np.zeros(1, np.int64)], [np.zeros(0, width)], [np.zeros(0, np.float32)]
+    for block in blocks:
+        counts.append(np.diff(block.ptr))
+        columns.append(block.column.astype(width))
+        scores.append(block.score)
+    indptr = np.cumsum(np.concatenate(counts))
+    return csr_array((np.concatenate(scores), np.concatenate(columns), indptr), shape=(num_nodes, num_nodes))
+
+
+def _finished(matrix: Any, directed: bool, normalise: Normalise) -> Any:
+    """Take the mean of both directions if both are to be alike, and put the weights to scale."""
+    if not directed:
+        matrix = ((matrix + matrix.T) * np.float32(0.5)).tocsr()
+    if normalise != "none" and matrix.nnz:
+        total = np.asarray(matrix.sum(axis=1, dtype=np.float64))
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        # One rounding at the end, of a product that is the same in both directions.
+        scale = total[row] if normalise == "rows" else np.sqrt(total[row] * total[matrix.indices])
+        matrix.data = (matrix.data / scale).astype(np.float32)
+    matrix.data = matrix.data.astype(np.float32, copy=False)
+    matrix.eliminate_zeros()  # A score may be too small for float32 in the end, and a weight is above 0.
+    matrix.sort_indices()
+    return matrix

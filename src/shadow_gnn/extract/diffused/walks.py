@@ -1,0 +1,193 @@
+"""Walks: how much of a random walk from a node is spent at each other, as blocks of rows.
+
+Not for: which entries are kept (block.py), nor for scopes (extract).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.extract.diffused.block import Block
+from shadow_gnn.extract.ppr import ppr_scores
+from shadow_gnn.graph.record import Graph
+
+Transition = Literal["auto", "symmetric", "walk"]
+"""walk: a step goes to a neighbour in proportion to edge weight, D^-1 A; symmetric: D^-1/2 A D^-1/2, only for
+undirected graphs; auto: symmetric where it can be."""
+
+_MOST_ENTRIES = 1 << 23
+_MOST_ROWS = 256
+
+
+@dataclass(frozen=True)
+class PprDiffusion:
+    """Personalised PageRank: sum over k of teleport (1 - teleport)^k T^k."""
+
+    teleport: float = 0.15
+    """Restart probability; smaller reaches further."""
+    tolerance: float = 1e-5
+    """Residual bound of the push: a walk's share of a node is found too small by at most tolerance * degree."""
+    self_loop: float = 1.0
+    """Weight of the loop that every node gets first; 0 for none."""
+    transition: Transition = "auto"
+    """The matrix T of a step."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.teleport < 1:
+            raise ValueError(f"PprDiffusion: teleport must be above 0 and below 1, got {self.teleport}")
+        if not 0 < self.tolerance < 1:
+            raise ValueError(f"PprDiffusion: tolerance must be above 0 and below 1, got {self.tolerance}")
+        _check_walk("PprDiffusion", self.self_loop)
+
+    def blocks(self, graph: Graph, *, num_threads: int) -> Iterator[Block]:
+        """Give all rows of the diffusion, a bounded part at a time."""
+        walked = _walked(graph, self.self_loop)
+        scale = _scale("PprDiffusion", walked, self.transition)
+        reach = min(graph.num_nodes, 1 / (self.teleport * self.tolerance))
+        for start, stop in _chunks(graph.num_nodes, reach):
+            ptr, column, score = ppr_scores(
+                walked,
+                np.arange(start, stop),
+                teleport=self.teleport,
+                tolerance=self.tolerance,
+                num_threads=num_threads,
+            )
+            yield _block(start, ptr, column, score.astype(np.float64), scale)
+
+
+@dataclass(frozen=True)
+class HeatDiffusion:
+    """Heat kernel: sum over k of e^-time time^k / k! T^k."""
+
+    time: float = 3.0
+    """How long the heat spreads: the mean number of steps."""
+    tolerance: float = 1e-5
+    """What a step brings to a node is not followed further below tolerance * degree; a step of a row then costs at most
+    1 / tolerance edges. 0 follows everything."""
+    self_loop: float = 1.0
+    """Weight of the loop that every node gets first; 0 for none."""
+    transition: Transition = "auto"
+    """The matrix T of a step."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.time <= 100:
+            raise ValueError(f"HeatDiffusion: time must be above 0 and at most 100, got {self.time}")
+        if not 0 <= self.tolerance < 1:
+            raise ValueError(f"HeatDiffusion: tolerance must be at least 0 and below 1, got {self.tolerance}")
+        _check_walk("HeatDiffusion", self.self_loop)
+
+    def blocks(self, graph: Graph, *, num_threads: int) -> Iterator[Block]:
+        """Give all rows of the diffusion, a bounded part at a time; sums are on one thread."""
+        walked = _walked(graph, self.self_loop)
+        scale = _scale("HeatDiffusion", walked, self.transition)
+        step = _step_matrix(walked)
+        least = self.tolerance * np.diff(walked.indptr)
+        reach = min(graph.num_nodes, 1 / max(self.tolerance, 1e-9))
+        for start, stop in _chunks(graph.num_nodes, reach):
+            total = self._rows(step, least, start, stop)
+            yield _block(start, total.indptr.astype(np.int64), total.indices.astype(np.int64), total.data, scale)
+
+    def _rows(self, step: Any, least: NDArray[np.float64], start: int, stop: int) -> Any:
+        """Sum the series for some rows until what is left of it cannot matter."""
+        from scipy.sparse import csr_array
+
+        count = stop - start
+        walk = csr_array((np.ones(count), np.arange(start, stop), np.arange(count + 1)), shape=(count, step.shape[0]))
+        share = math.exp(-self.time)
+        total, left, number = share * walk, 1 - share, 0
+        while left > 1e-10:
+            number += 1
+            share *= self.time / number
+            left -= share
+            walk.data[walk.data < least[walk.indices]] = 0
+            walk.eliminate_zeros()
+            walk = walk @ step
+            total = total + share * walk
+            if number > self.time and share < 1e-14:  # Rounding may leave a trace of `left` behind.
+                break
+        return total
+
+
+def _check_walk(owner: str, self_loop: float) -> None:
+    if not 0 <= self_loop < math.inf:
+        raise ValueError(f"{owner}: self_loop must be at least 0, got {self_loop}")
+
+
+def _chunks(num_nodes: int, reach: float) -> Iterator[tuple[int, int]]:
+    """Cut the rows so that a part has a bounded number of entries, if each row has at most `reach`."""
+    size = int(min(max(_MOST_ENTRIES // max(reach, 1), 1), _MOST_ROWS))
+    for start in range(0, num_nodes, size):
+        yield start, min(start + size, num_nodes)
+
+
+def _matrix(graph: Graph) -> Any:
+    from scipy.sparse import csr_array
+
+    weight = np.ones(graph.num_edges, np.float32) if graph.edge_weight is None else np.asarray(graph.edge_weight)
+    return csr_array((weight, graph.indices, graph.indptr), shape=(graph.num_nodes, graph.num_nodes))
+
+
+def _walked(graph: Graph, self_loop: float) -> Graph:
+    """Return the topology with a loop at every node, in memory; the graph itself where there are to be none."""
+    if self_loop == 0:
+        return graph
+    from scipy.sparse import eye_array
+
+    looped = (
+        _matrix(graph) + eye_array(graph.num_nodes, dtype=np.float32, format="csr") * np.float32(self_loop)
+    ).tocsr()
+    looped.sort_indices()
+    return Graph(
+        looped.indptr.astype(np.int64),
+        looped.indices.astype(graph.indices.dtype),
+        graph.directed,
+        edge_weight=looped.data.astype(np.float32),
+    )
+
+
+def _degrees(graph: Graph) -> NDArray[np.float64]:
+    """Return the sums of weights of all rows. [N]"""
+    if graph.edge_weight is None:
+        return np.diff(graph.indptr).astype(np.float64)
+    return np.asarray(_matrix(graph).sum(axis=1, dtype=np.float64))
+
+
+def _step_matrix(graph: Graph) -> Any:
+    """Return D^-1 A; the row of a node without neighbours is empty."""
+    matrix = _matrix(graph).astype(np.float64)
+    matrix.data /= np.repeat(_degrees(graph), np.diff(graph.indptr))
+    return matrix
+
+
+def _scale(owner: str, graph: Graph, transition: Transition) -> NDArray[np.float64] | None:
+    """Return s [N] such that a walk's share of u from v, times s_v / s_u, is the entry of the diffusion; None for 1.
+
+    D^-1/2 A D^-1/2 = D^1/2 (D^-1 A) D^-1/2, and so for all powers and their sum.
+    """
+    if transition not in ("auto", "symmetric", "walk"):
+        raise ValueError(f"{owner}: transition must be auto, symmetric or walk, got {transition!r}")
+    if transition == "symmetric" and graph.directed:
+        raise ValueError(f"{owner}: transition must be walk for a directed graph, got 'symmetric'")
+    if transition == "walk" or graph.directed:
+        return None
+    degrees = _degrees(graph)
+    return np.sqrt(np.where(degrees > 0, degrees, 1.0))
+
+
+def _block(
+    start: int,
+    ptr: NDArray[np.int64],
+    column: NDArray[np.int64],
+    share: NDArray[np.float64],
+    scale: NDArray[np.float64] | None,
+) -> Block:
+    if scale is not None:
+        rows = scale[start : start + len(ptr) - 1]
+        share = share * np.repeat(rows, np.diff(ptr)) / scale[column]
+    return Block(start, ptr, column, share.astype(np.float32))

@@ -1,0 +1,134 @@
+"""Views: the graph that inductive training sees, and statistics of the features it may use.
+
+Not for: scopes (extract) or labels (tasks/task.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.graph.record import Array, Graph
+
+Ints = NDArray[np.int64]
+
+MOST_SEEN = 1 << 20
+"""Most nodes that statistics of all nodes are taken from."""
+_STRETCH = 1 << 8
+_BLOCK_EDGES = 1 << 24
+_BLOCK_BYTES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureStatistics:
+    """Mean and deviation of each feature over some nodes."""
+
+    mean: NDArray[np.float32]
+    """[F]."""
+    deviation: NDArray[np.float32]
+    """[F]; 1 for a feature that is constant, so that one can divide by it."""
+
+
+def training_view(graph: Graph, nodes: Ints) -> Graph:
+    """Return the graph with only the edges between `nodes`: the same node ids, features, labels and splits.
+
+    It is a graph in memory with a fingerprint of its own, so that scopes kept of the whole graph are not taken for its.
+    """
+    inside = np.zeros(graph.num_nodes, dtype=bool)
+    inside[nodes] = True
+    kept = [_kept_edges(graph, inside, start, stop) for start, stop in _row_blocks(graph)]
+    positions = np.concatenate([position for position, _ in kept]) if kept else np.zeros(0, np.int64)
+    counts = np.concatenate([count for _, count in kept]) if kept else np.zeros(0, np.int64)
+
+    def of_kept(array: Array | None) -> Array | None:
+        return None if array is None else array[positions]
+
+    return replace(
+        graph,
+        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64))),
+        indices=graph.indices[positions],
+        edge_weight=of_kept(graph.edge_weight),
+        edge_attr=of_kept(graph.edge_attr),
+        edge_id=of_kept(graph.edge_id),
+        path=None,
+        fingerprint_hint=None,
+    )
+
+
+def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatistics:
+    """Compute mean and deviation of the features of `nodes` (all_seen if None), block by block, in float64."""
+    if graph.x is None:
+        raise ValueError("feature_statistics: graph must have features, got one without")
+
+    def rows(node_id: Ints) -> NDArray[np.float32]:
+        block = feature_rows(graph, node_id, ask=True)
+        assert block is not None
+        return block
+
+    return column_statistics(rows, graph.x.shape[1], all_seen(graph.num_nodes) if nodes is None else nodes)
+
+
+def all_seen(num_nodes: int) -> Ints | range:
+    """Return the nodes that speak for all: every one, or stretches at equal distances of more than MOST_SEEN.
+
+    A million nodes give a mean to a thousandth of the deviation; to read all features would take minutes at 10^8.
+    """
+    if num_nodes <= MOST_SEEN:
+        return range(num_nodes)
+    first = np.linspace(0, num_nodes - _STRETCH, MOST_SEEN // _STRETCH).astype(np.int64)
+    return (first[:, None] + np.arange(_STRETCH)).reshape(-1)
+
+
+def column_statistics(
+    rows: Callable[[Ints], NDArray[np.float32]], num_columns: int, nodes: Ints | range
+) -> FeatureStatistics:
+    """Compute mean and deviation of what `rows` gives for nodes, [len(nodes), num_columns], as feature_statistics."""
+    count = len(nodes)
+    if count == 0:
+        raise ValueError("feature_statistics: nodes must not be empty")
+    step = max(1, _BLOCK_BYTES // (8 * max(1, num_columns)))
+    done, mean, spread = 0, np.zeros(num_columns), np.zeros(num_columns)
+    for start in range(0, count, step):
+        node_id = np.ascontiguousarray(nodes[start : start + step], dtype=np.int64)
+        block = rows(node_id)
+        _check_finite(block, node_id)
+        wide = block.astype(np.float64)
+        # Chan's rule joins the moments of two sets without a second pass over the first one.
+        block_mean = wide.mean(axis=0)
+        shift, total = block_mean - mean, done + len(wide)
+        spread += ((wide - block_mean) ** 2).sum(axis=0) + shift**2 * (done * len(wide) / total)
+        mean += shift * (len(wide) / total)
+        done = total
+    deviation = np.sqrt(spread / count)
+    # Rounding leaves a trace of deviation on constant columns, and dividing by it would blow them up.
+    deviation[deviation <= 1e-6 * np.maximum(1e-30, np.abs(mean))] = 1
+    return FeatureStatistics(mean.astype(np.float32), deviation.astype(np.float32))
+
+
+def _check_finite(block: NDArray[np.float32], node_id: Ints) -> None:
+    finite = np.isfinite(block).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"feature_statistics: features must be finite, those of node {node_id[np.argmin(finite)]} are not"
+        )
+
+
+def _row_blocks(graph: Graph) -> list[tuple[int, int]]:
+    """Cut the rows into blocks of about the same number of edges, so that little is held at once."""
+    num_blocks = max(1, -(-graph.num_edges // _BLOCK_EDGES))
+    marks = np.searchsorted(graph.indptr, np.arange(1, num_blocks) * _BLOCK_EDGES)
+    ends = np.unique(np.concatenate(([0], marks, [graph.num_nodes]))).tolist()
+    return list(pairwise(ends))
+
+
+def _kept_edges(graph: Graph, inside: NDArray[np.bool_], start: int, stop: int) -> tuple[Ints, Ints]:
+    """Return the positions of the edges inside among the rows start to stop, and how many each row has."""
+    ptr = np.asarray(graph.indptr[start : stop + 1])
+    keep = inside[graph.indices[ptr[0] : ptr[-1]]] & np.repeat(inside[start:stop], np.diff(ptr))
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)))
+    return ptr[0] + np.flatnonzero(keep), np.diff(before[ptr - ptr[0]])

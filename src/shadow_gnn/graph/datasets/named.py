@@ -1,0 +1,158 @@
+"""Named: get a data set by its name: download, convert once, compare with what is published; find it again.
+
+Not for: the built-in graph (builtin.py), nor for a user's own files (ingest).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from shadow_gnn.base.errors import ShadowError, SourceError, WriteError
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.graph.datasets.builtin import cache_folder
+from shadow_gnn.graph.datasets.download import download, unpack
+from shadow_gnn.graph.datasets.gnn_benchmark import benchmark_source
+from shadow_gnn.graph.datasets.ogb import ogb_source
+from shadow_gnn.graph.datasets.planetoid import planetoid_source
+from shadow_gnn.graph.datasets.saint import saint_source
+from shadow_gnn.graph.datasets.source import Reading, Source
+from shadow_gnn.graph.datasets.statistics import PAPER, PYG, Statistics, differences, listing_differences
+from shadow_gnn.graph.importing.build import Summary
+from shadow_gnn.graph.importing.nodes import FeatureDtype
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import MANIFEST, open_graph, save_contents
+
+NAMES = (*PAPER, *PYG)
+"""Names of the data sets that can be had."""
+
+_KINDS = {
+    **dict.fromkeys(("flickr", "reddit", "yelp"), saint_source),
+    **dict.fromkeys(("ogbn-arxiv", "ogbn-products", "ogbn-papers100M", "ogbl-collab"), ogb_source),
+    **dict.fromkeys(("cora", "citeseer", "pubmed"), planetoid_source),
+    **dict.fromkeys(("coauthor-cs", "coauthor-physics", "amazon-computers", "amazon-photo"), benchmark_source),
+}
+
+
+@dataclass(frozen=True)
+class Getting:
+    """Where a data set comes from and goes to."""
+
+    data: Path | None = None
+    """Folder of graph folders, each with the name of its data set; None for data_folder()."""
+    source: Path | None = None
+    """Folder with the raw files, which are then not downloaded; None for raw/NAME in that folder."""
+    feature_dtype: FeatureDtype = "auto"
+    """How dense features are stored; auto keeps float16 and makes float32 of all else."""
+    expected: Statistics | None = None
+    """What the graph is compared with; None for what is published."""
+
+
+_DEFAULTS = Getting()
+
+
+def data_folder() -> Path:
+    """Return SHADOW_DATA if that is set, otherwise data in the folder for caches."""
+    chosen = os.environ.get("SHADOW_DATA")
+    return Path(chosen) if chosen else cache_folder() / "data"
+
+
+def source_of(name: str) -> Source:
+    """Return what is known of a data set's raw files."""
+    if name not in _KINDS:
+        near = get_close_matches(name, NAMES, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"data: name must be one of {', '.join(NAMES)}, got {name!r}{hint}")
+    return _KINDS[name](name)
+
+
+def find_dataset(name: str, folder: Path | None = None) -> Path:
+    """Return the graph folder of a data set: `folder`/`name`, or `folder` itself if it is a graph folder."""
+    files = source_of(name).files
+    place = folder or data_folder()
+    if (place / MANIFEST).exists():
+        return place
+    if (place / name / MANIFEST).exists():
+        return place / name
+    raise SourceError(
+        f"{name}: is not in {place}; run `{_command(name, folder)}`, which without internet takes {_listed(files)} "
+        f"from {place / 'raw' / name}"
+    )
+
+
+def get_dataset(name: str, getting: Getting = _DEFAULTS, *, progress: Progress = silent) -> tuple[Path, Summary | None]:
+    """Make the graph folder of a data set if it is not there; return it, and what the import read and removed.
+
+    A graph that is not the published one is refused, in one line that says what differs. None: it was there already.
+    """
+    source = source_of(name)
+    place = getting.data or data_folder()
+    folder, raw = place / name, getting.source or place / "raw" / name
+    if folder.exists():
+        open_graph(folder)
+        return folder, None
+    _bring(name, source, raw, getting, progress)
+    inner = raw / "raw"
+    # PyG keeps raw files in a folder of that name; OGB's own layout has one inside.
+    if source.missing(raw) and not source.missing(inner):
+        raw = inner
+
+    def check(graph: Graph) -> None:
+        _refuse(name, raw, differences(name, graph, expected=getting.expected))
+
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{place}: cannot be made: {error.strerror or error}") from error
+    with source.read(Reading(raw, place, getting.feature_dtype, progress)) as (contents, summary):
+        _refuse(name, raw, listing_differences(name, summary, expected=getting.expected))
+        save_contents(contents, folder, check=check, progress=progress)
+    return folder, summary
+
+
+def _refuse(name: str, raw: Path, lines: list[str]) -> None:
+    if lines:
+        raise SourceError(
+            f"{name}: the files in {raw} are not this data set: {'; '.join(lines)}; "
+            "shadow data import takes a graph as it is"
+        )
+
+
+def _bring(name: str, source: Source, raw: Path, getting: Getting, progress: Progress) -> None:
+    """See to it that the raw files are there."""
+    if not source.missing(raw) or not source.missing(raw / "raw"):
+        return
+    if getting.source is not None:
+        missing = source.missing(raw)
+        raise SourceError(f"{raw}: must hold {_listed(source.files)} for {name}, {missing[0]} is missing")
+    wanted: tuple[str, ...] = source.files
+    try:
+        raw.mkdir(parents=True, exist_ok=True)
+        addresses = source.addresses()
+        wanted = tuple(addresses)
+        for file, address in addresses.items():
+            is_there = (raw / file).exists()
+            if not is_there:
+                download(address, raw / file, progress)
+            if file.endswith(".zip"):
+                unpack(raw / file, raw, progress)
+                # What somebody put there is theirs to remove.
+                if not is_there:
+                    (raw / file).unlink()
+    except (ShadowError, OSError) as error:
+        raise SourceError(
+            f"{name}: {error}; put {_listed(wanted)} into {raw}, then run `{_command(name, getting.data)}` again"
+        ) from error
+    missing = source.missing(raw)
+    if missing:
+        raise SourceError(f"{name}: {raw} must hold {missing[0]} after the download, it does not")
+
+
+def _command(name: str, data: Path | None) -> str:
+    return f"shadow data get {name}" + ("" if data is None else f" --data {data}")
+
+
+def _listed(files: tuple[str, ...]) -> str:
+    return ", ".join(files)

@@ -1,0 +1,58 @@
+"""Ogb: the node data sets arxiv, products and papers100M, and the link data set collab, from OGB's archives.
+
+Not for: OGB's own loader and its processed files, which today's torch refuses to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from shadow_gnn.base.work_folder import Nameless
+from shadow_gnn.graph.datasets.source import Reading, Source, in_memory
+from shadow_gnn.graph.importing.bounded.ogb_stream import stream_ogb
+from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
+from shadow_gnn.graph.importing.build import Summary
+from shadow_gnn.graph.importing.formats.collab import read_collab
+from shadow_gnn.graph.importing.formats.ogb import read_ogb
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import Contents
+
+_PLACE = "https://snap.stanford.edu/ogb/data"
+_TEXT = ("edge", "num-node-list", "node-feat")
+_SPLITS = ("train", "valid", "test")
+
+
+def ogb_source(name: str) -> Source:
+    """Return ogbn-arxiv, ogbn-products, ogbn-papers100M or ogbl-collab."""
+    if name == "ogbl-collab":
+        files = tuple(f"raw/{stem}.csv.gz" for stem in (*_TEXT, "edge_weight", "edge_year"))
+        pairs = tuple(f"split/time/{split}.pt" for split in _SPLITS)
+        return Source((*files, *pairs), _archive("linkproppred/collab.zip"), in_memory(_read_collab))
+    split = "sales_ranking" if name == "ogbn-products" else "time"
+    splits = tuple(f"split/{split}/{part}.csv.gz" for part in _SPLITS)
+    if name == "ogbn-papers100M":
+        binary = ("raw/data.npz", "raw/node-label.npz")
+        return Source((*binary, *splits), _archive("nodeproppred/papers100M-bin.zip"), _stream)
+    text = tuple(f"raw/{stem}.csv.gz" for stem in (*_TEXT, "node-label"))
+    short = name.removeprefix("ogbn-")
+    return Source((*text, *splits), _archive(f"nodeproppred/{short}.zip"), in_memory(_read_nodes))
+
+
+def _archive(path: str) -> Callable[[], Mapping[str, str]]:
+    return lambda: {path.rpartition("/")[2]: f"{_PLACE}/{path}"}
+
+
+def _read_nodes(reading: Reading) -> tuple[Graph, Summary]:
+    return read_ogb(reading.raw, feature_dtype=reading.feature_dtype, progress=reading.progress)
+
+
+def _read_collab(reading: Reading) -> tuple[Graph, Summary]:
+    return read_collab(reading.raw, feature_dtype=reading.feature_dtype, progress=reading.progress)
+
+
+@contextmanager
+def _stream(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
+    streaming = StreamOptions(Nameless(reading.scratch), progress=reading.progress)
+    with stream_ogb(reading.raw, streaming, feature_dtype=reading.feature_dtype) as (arrays, summary):
+        yield Contents(arrays, False, arrays["x"].shape[1] if "x" in arrays else None), summary

@@ -1,0 +1,209 @@
+"""Attach: add features, labels and splits from files of their own to a graph.
+
+Not for: sources that bring them along (formats/).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.graph.importing.archive import Archive
+from shadow_gnn.graph.importing.formats.npz import read_features
+from shadow_gnn.graph.importing.formats.saint import map_source
+from shadow_gnn.graph.importing.ids import positions
+from shadow_gnn.graph.importing.nodes import (
+    FeatureDtype,
+    LabelKind,
+    checked_splits,
+    dense_features,
+    labels,
+    random_split,
+)
+from shadow_gnn.graph.importing.table import Kind, Table, open_table, read_columns
+from shadow_gnn.graph.record import Features, Graph
+
+Array = NDArray[Any]
+
+_ID_NAMES = ("node", "id", "node_id")
+_SPLIT_NAMES = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
+
+
+@dataclass(frozen=True)
+class NodeFiles:
+    """Files with one row per node. A .npy is in the order of node ids; a table is too, unless it has an id column."""
+
+    features: Path | None = None
+    """.npy matrix, SciPy .npz (kept sparse), CSV or Parquet."""
+    feature_columns: tuple[str, ...] = ()
+    """Columns of a table to take; all but the id column if empty."""
+    feature_dtype: FeatureDtype = "auto"
+    """How dense features are stored; auto keeps float16 and makes float32 of all else."""
+    labels: Path | None = None
+    """.npy, CSV or Parquet."""
+    label_columns: tuple[str, ...] = ()
+    """Columns of a table to take; all but the id column if empty."""
+    label_kind: LabelKind = "auto"
+    """class (whole numbers, -1 unknown), multi (0/1 columns) or value (regression)."""
+    splits: Path | None = None
+    """CSV or Parquet with a column `split` of train, valid, test (or empty)."""
+    train: Path | None = None
+    """.npy of node ids or a mask, or text with an id per line."""
+    valid: Path | None = None
+    """Like train."""
+    test: Path | None = None
+    """Like train."""
+    id_column: str | None = None
+    """Name of the id column in tables; None takes node, id or node_id where it is there."""
+    split_shares: tuple[float, float, float] | None = None
+    """Percentages of a random split into train, valid and test."""
+    seed: int = 0
+    """Random seed of that split."""
+
+
+def known_rows(files: NodeFiles) -> int | None:
+    """Return the number of nodes that a .npy or .npz file implies, if there is one."""
+    for path in (files.features, files.labels):
+        if path is not None and path.suffix == ".npy":
+            return len(map_source(path))
+        if path is not None and path.suffix == ".npz":
+            with Archive(path) as archive:
+                return int(archive.read("shape")[0])
+    return None
+
+
+def table_ids(files: NodeFiles, kind: Kind) -> list[Any]:
+    """Return the id columns of the node tables: their nodes count even if they have no edge."""
+    found = []
+    for path in (files.features, files.labels, files.splits):
+        if path is None or path.suffix in (".npy", ".npz"):
+            continue
+        table = open_table(path)
+        name = _id_column(table, files)
+        if name is not None:
+            found.append(read_columns(table, {name: kind})[name])
+    return found
+
+
+def attach(graph: Graph, files: NodeFiles, progress: Progress = silent) -> Graph:
+    """Return the graph with what the files hold; a part that they do not hold stays as it is."""
+    if files.features is not None:
+        progress("reading features", 0, 1)
+        graph = replace(graph, x=_features(graph, files, files.features))
+    if files.labels is not None:
+        progress("reading labels", 0, 1)
+        graph = replace(graph, y=_labels(graph, files, files.labels))
+    named = {name: path for name in ("train", "valid", "test") if (path := getattr(files, name)) is not None}
+    if sum((bool(named), files.splits is not None, files.split_shares is not None)) > 1:
+        raise ValueError("attach: splits must come from one place: a table, id files, or random shares")
+    if named:
+        found = {name: _id_file(graph, files, path) for name, path in named.items()}
+        graph = replace(graph, splits=checked_splits(found, graph.num_nodes, "splits"))
+    elif files.splits is not None:
+        graph = replace(graph, splits=_split_table(graph, files, files.splits))
+    elif files.split_shares is not None:
+        graph = replace(graph, splits=random_split(files.split_shares, graph.num_nodes, graph.y, files.seed))
+    return graph
+
+
+def _id_column(table: Table, files: NodeFiles) -> str | None:
+    if files.id_column is not None:
+        table.kind(files.id_column)
+        return files.id_column
+    return next((name for name in table.columns if name.strip().lower() in _ID_NAMES), None)
+
+
+def _id_kind(graph: Graph) -> Kind:
+    return "int" if graph.node_name is None else "text"
+
+
+def _features(graph: Graph, files: NodeFiles, path: Path) -> Features:
+    if path.suffix == ".npy":
+        return dense_features(map_source(path), graph.num_nodes, str(path), files.feature_dtype)
+    if path.suffix == ".npz":
+        return read_features(path, graph.num_nodes)
+    matrix, seen = _rows(graph, files, path, files.feature_columns, "float")
+    if not seen.all():
+        raise SourceError(f"{path}: must have a row for every node, {_name(graph, int(np.argmin(seen)))} has none")
+    return dense_features(matrix, graph.num_nodes, str(path), files.feature_dtype)
+
+
+def _labels(graph: Graph, files: NodeFiles, path: Path) -> Array:
+    if path.suffix == ".npy":
+        return labels(map_source(path), graph.num_nodes, str(path), files.label_kind)
+    matrix, seen = _rows(graph, files, path, files.label_columns, None)
+    y = labels(matrix, graph.num_nodes, str(path), files.label_kind)
+    if not seen.all():
+        if y.dtype != np.int64:
+            raise SourceError(f"{path}: must have a row for every node, {_name(graph, int(np.argmin(seen)))} has none")
+        y[~seen] = -1
+    return y
+
+
+def _rows(
+    graph: Graph, files: NodeFiles, path: Path, wanted: tuple[str, ...], kind: Kind | None
+) -> tuple[Array, Array]:
+    """Read columns of a table into the order of nodes: the matrix [N, C] and which nodes had a row."""
+    table = open_table(path)
+    id_column = _id_column(table, files)
+    names = wanted or tuple(name for name in table.columns if name != id_column)
+    if not names:
+        raise SourceError(f"{path}: must have a column beside the ids")
+    found = {table.kind(name) for name in names}
+    kind = kind or ("int" if found == {"int"} else "float")
+    kinds: dict[str, Kind] = dict.fromkeys(names, kind)
+    columns = read_columns(table, kinds | ({} if id_column is None else {id_column: _id_kind(graph)}))
+    num_rows = len(columns[names[0]])
+    if id_column is None:
+        if graph.node_name is not None:
+            raise SourceError(f"{path}: must have a column of node ids (node, id or node_id), since ids are names")
+        if num_rows != graph.num_nodes:
+            raise SourceError(f"{path}: must have one row per node ({graph.num_nodes}), got {num_rows}")
+        node_id = np.arange(num_rows)
+    else:
+        node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path))
+    seen = np.bincount(node_id, minlength=graph.num_nodes)
+    if (seen > 1).any():
+        raise SourceError(f"{path}: must have one row per node, {_name(graph, int(np.argmax(seen > 1)))} has several")
+    matrix = np.zeros((graph.num_nodes, len(names)), np.int64 if kind == "int" else np.float32)
+    for number, name in enumerate(names):
+        matrix[node_id, number] = columns.pop(name).to_numpy()
+    return matrix, seen > 0
+
+
+def _id_file(graph: Graph, files: NodeFiles, path: Path) -> Array:
+    if path.suffix == ".npy":
+        return map_source(path)
+    table = open_table(path)
+    name = _id_column(table, files) or table.columns[0]
+    column = read_columns(table, {name: _id_kind(graph)})[name]
+    return positions(column, graph.node_name, graph.num_nodes, str(path))
+
+
+def _split_table(graph: Graph, files: NodeFiles, path: Path) -> dict[str, Array]:
+    table = open_table(path)
+    id_column = _id_column(table, files)
+    if id_column is None or "split" not in table.columns:
+        raise SourceError(f"{path}: must have columns node and split, it has {', '.join(table.columns)}")
+    columns = read_columns(table, {id_column: _id_kind(graph), "split": "text"})
+    node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path))
+    word = np.asarray(columns["split"].cast("string").to_numpy(zero_copy_only=False), dtype=object)
+    unknown = sorted(set(word.tolist()) - set(_SPLIT_NAMES) - {""})
+    if unknown:
+        raise SourceError(f"{path}: split must be train, valid or test, got {unknown[0]!r}")
+    found: dict[str, list[Array]] = {}
+    for key, name in _SPLIT_NAMES.items():
+        if (word == key).any():
+            found.setdefault(name, []).append(node_id[word == key])
+    joined = {name: np.concatenate(parts) for name, parts in found.items()}
+    return checked_splits(joined, graph.num_nodes, str(path))
+
+
+def _name(graph: Graph, node: int) -> str:
+    return f"node {node}" if graph.node_name is None else f"node {graph.node_name[node]!r}"

@@ -1,0 +1,93 @@
+"""Ids: give the nodes of a source numbers 0..N-1 and keep the table of its own ids where they were others.
+
+Not for: reading the ids (table.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.graph.record import NodeNames
+
+Array = NDArray[Any]
+
+
+def number_texts(columns: Sequence[Any]) -> tuple[list[Array], NodeNames]:
+    """Number dictionary-encoded Arrow columns together; names are in the order of their UTF-8 bytes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    lengths = [len(column) for column in columns]
+    if not sum(lengths):
+        return [np.zeros(0, np.int64) for _ in columns], names_of(pa.array([], pa.large_string()))
+    joined: Any = pa.chunked_array(chunks).unify_dictionaries()
+    used = joined.chunk(joined.num_chunks - 1).dictionary.cast(pa.large_string())
+    order = pc.sort_indices(used).to_numpy()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    codes = np.concatenate([rank[chunk.indices.to_numpy()] for chunk in joined.chunks])
+    parts = np.split(codes, np.cumsum(lengths)[:-1])
+    return list(parts), names_of(used.take(pa.array(order)))
+
+
+def number_integers(columns: Sequence[Array]) -> tuple[list[Array], NodeNames | None, int]:
+    """Keep ids that are exactly 0..N-1; otherwise number them in ascending order and keep the table."""
+    import pyarrow as pa
+
+    highest = max((int(column.max()) for column in columns if len(column)), default=-1)
+    total = sum(len(column) for column in columns)
+    if highest < 4 * total + 1024:
+        seen = np.zeros(highest + 1, dtype=np.bool_)
+        for column in columns:
+            seen[column] = True
+        known = np.flatnonzero(seen)
+        if len(known) == highest + 1:
+            return list(columns), None, highest + 1
+        rank = np.cumsum(seen) - 1
+        numbered = [rank[column] for column in columns]
+    else:
+        # np.unique hashes since NumPy 2.3, many times slower than this sort.
+        known = np.sort(np.concatenate(columns))
+        known = known[np.concatenate(([True], known[1:] != known[:-1]))]
+        numbered = [np.searchsorted(known, column) for column in columns]
+    return numbered, names_of(pa.array(known).cast(pa.large_string())), len(known)
+
+
+def names_of(texts: Any) -> NodeNames:
+    """Turn an Arrow array of large strings into a name table."""
+    _, offsets, data = texts.buffers()
+    ptr = (
+        np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        if len(texts)
+        else np.zeros(1, np.int64)
+    )
+    text = np.frombuffer(data, np.uint8) if data is not None and len(texts) else np.zeros(0, np.uint8)
+    return NodeNames(ptr - ptr[0], text[ptr[0] : ptr[-1]])
+
+
+def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str) -> Array:
+    """Return the node of each id in an Arrow column of int64 or dictionary-encoded text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if names is None:
+        if not pa.types.is_integer(column.type):
+            raise SourceError(f"{owner}: ids must be integers in 0..{num_nodes - 1}, got text")
+        node_id: Array = column.to_numpy()
+        wrong = np.flatnonzero((node_id < 0) | (node_id >= num_nodes))
+        if len(wrong):
+            raise SourceError(f"{owner}: ids must be in 0..{num_nodes - 1}, got {node_id[wrong[0]]} in row {wrong[0]}")
+        return node_id
+    ptr, text = (pa.py_buffer(np.ascontiguousarray(part).data) for part in (names.ptr, names.text))
+    table = pa.LargeStringArray.from_buffers(len(names), ptr, text)
+    found = pc.index_in(column.cast(pa.large_string()), value_set=table)
+    if found.null_count:
+        row = pc.index(found.is_null(), True).as_py()
+        raise SourceError(f"{owner}: ids must be nodes of the graph, got {column[row].as_py()!r} in row {row}")
+    return np.asarray(found.to_numpy(), dtype=np.int64)

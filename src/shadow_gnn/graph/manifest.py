@@ -1,0 +1,97 @@
+"""Manifest: the strict schema of graph.json, with its own checksum.
+
+Not for: reading the arrays it describes (store.py).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.files import new_checksum, read_object
+
+VERSION = 1
+MAX_BYTES = 1 << 20
+FILE_NAME = (
+    r"^(indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
+    r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
+)
+
+Count = Annotated[int, Field(ge=0, lt=1 << 62)]
+Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+FileName = Annotated[str, Field(pattern=FILE_NAME)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class FileEntry(_Strict):
+    """What graph.json says about one .npy file."""
+
+    dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8"]
+    """NumPy name of the values' type, little-endian."""
+    shape: Annotated[list[Count], Field(min_length=1, max_length=2)]
+    """Rows first."""
+    num_bytes: Count
+    """Size of the whole file."""
+    blake2b: Hash
+    """Checksum of the whole file."""
+
+
+class Manifest(_Strict):
+    """The content of graph.json, apart from the checksum over itself."""
+
+    format: Literal["shadow-graph"]
+    """Tells a graph folder from any other folder with a graph.json."""
+    version: Literal[1]
+    """Version of the folder's layout."""
+    num_nodes: Count
+    """N."""
+    num_edges: Count
+    """CSR entries: an undirected edge counts twice."""
+    directed: bool
+    """False if every edge is there in both directions."""
+    num_feature_columns: Count | None
+    """F, or None without features; the width of sparse features is written nowhere else."""
+    fingerprint: Hash
+    """Hash of the topology and the edge weights."""
+    files: dict[FileName, FileEntry]
+    """Every other file of the folder."""
+
+
+def dump_manifest(manifest: Manifest) -> bytes:
+    """Return the bytes of graph.json."""
+    content = manifest.model_dump(mode="json")
+    content["checksum"] = _checksum(content)
+    return (json.dumps(content, indent=1) + "\n").encode()
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read and check graph.json; every fault is a FolderError that names the file."""
+    content = read_object(path, MAX_BYTES, FolderError, follow_links=False)
+    if content.get("format") != "shadow-graph":
+        raise FolderError(f"{path}: is not the graph.json of a graph folder")
+    if content.get("version") != VERSION:
+        raise FolderError(
+            f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; import the source again"
+        )
+    checksum = content.pop("checksum", None)
+    if checksum != _checksum(content):
+        raise FolderError(f"{path}: was edited or damaged: its checksum does not fit")
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise FolderError(f"{path}: {where}: {first['msg']}") from error
+
+
+def _checksum(content: dict[str, object]) -> str:
+    checksum = new_checksum()
+    checksum.update(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
+    return str(checksum.hexdigest())

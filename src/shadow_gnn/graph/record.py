@@ -1,0 +1,320 @@
+"""Graph: a frozen record of CSR arrays, features, labels and splits.
+
+Not for: reading or writing files (store.py), nor for building a CSR from raw edges (ingest).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures:
+    """Node features as CSR rows, for wide bags of words that are mostly zero."""
+
+    indptr: Array
+    """int64 [N + 1]."""
+    indices: Array
+    """int32 column of each stored value, ascending within a row."""
+    data: Array
+    """float32 stored values."""
+    num_columns: int
+    """Width F of the dense matrix."""
+    fingerprint_hint: str | None = None
+    """What tells these features from others, where it is stored; computed when it is None."""
+
+    def __post_init__(self) -> None:
+        if len(self.indptr) == 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
+            raise ValueError(
+                f"SparseFeatures: indptr must run from 0 to {len(self.indices)}, the number of stored values"
+            )
+        if len(self.data) != len(self.indices):
+            raise ValueError(
+                f"SparseFeatures: data must have {len(self.indices)} values like indices, got {len(self.data)}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(N, F)."""
+        return len(self.indptr) - 1, self.num_columns
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all values: features of equal fingerprints are equal."""
+        return self.fingerprint_hint or _hash_of(f"{self.num_columns}", (self.indptr, self.indices, self.data))
+
+    def rows(self, node_id: Ints) -> NDArray[np.float32]:
+        """Return the dense float32 rows of `node_id`: [len(node_id), F]."""
+        start = np.asarray(self.indptr[node_id], dtype=np.int64)
+        count = np.asarray(self.indptr[node_id + 1], dtype=np.int64) - start
+        out = np.zeros((len(node_id), self.num_columns), dtype=np.float32)
+        row = np.repeat(np.arange(len(node_id)), count)
+        first = np.repeat(start - np.concatenate(([0], np.cumsum(count)[:-1])), count) if len(count) else start
+        position = first + np.arange(len(row))
+        out[row, self.indices[position]] = self.data[position]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures:
+    """Node features as one matrix, widened to float32 when rows are read."""
+
+    matrix: Array
+    """[N, F] float32, float16 or int8."""
+    scale: Array | None = None
+    """float32 [F], the step of each int8 column; None for float matrices."""
+    fingerprint_hint: str | None = None
+    """What tells these features from others, where it is stored; computed when it is None."""
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or self.matrix.dtype not in (np.float32, np.float16, np.int8):
+            raise ValueError(
+                "DenseFeatures: matrix must be 2-D float32, float16 or int8, "
+                f"got {self.matrix.ndim}-D {self.matrix.dtype}"
+            )
+        if (self.scale is not None) != (self.matrix.dtype == np.int8):
+            raise ValueError("DenseFeatures: scale must be given for an int8 matrix, and only there")
+        if self.scale is not None and self.scale.shape != (self.matrix.shape[1],):
+            raise ValueError(
+                f"DenseFeatures: scale must have one value per column ({self.matrix.shape[1]}), got {self.scale.shape}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(N, F)."""
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all values: features of equal fingerprints are equal."""
+        arrays = (self.matrix,) if self.scale is None else (self.matrix, self.scale)
+        return self.fingerprint_hint or _hash_of("dense", arrays)
+
+    def rows(self, node_id: Ints) -> NDArray[np.float32]:
+        """Return the float32 rows of `node_id`: [len(node_id), F]."""
+        rows = self.matrix[node_id].astype(np.float32, copy=False)
+        return rows if self.scale is None else rows * self.scale
+
+
+Features = DenseFeatures | SparseFeatures
+
+
+def _hash_of(name: str, arrays: tuple[Array, ...]) -> str:
+    """Hash arrays with their shapes and dtypes, in bounded memory."""
+    digest = hashlib.blake2b(name.encode(), digest_size=16)
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}".encode())
+        step = max(1, (1 << 21) // max(1, array.itemsize * (array.shape[1] if array.ndim > 1 else 1)))
+        for start in range(0, len(array), step):
+            digest.update(np.ascontiguousarray(array[start : start + step]).data)
+    return digest.hexdigest()
+
+
+def feature_arrays(x: Features) -> dict[str, Array]:
+    """Return the arrays of features by the names of their files in a graph folder, without .npy."""
+    if isinstance(x, SparseFeatures):
+        return {"x_indptr": x.indptr, "x_indices": x.indices, "x_data": x.data}
+    return {"x": x.matrix} if x.scale is None else {"x": x.matrix, "x_scale": x.scale}
+
+
+@dataclass(frozen=True, eq=False)
+class NodeNames:
+    """The source's own id of each node (or class) as text, in one block of bytes that can be memory-mapped."""
+
+    ptr: Array
+    """int64 [N + 1], where each name begins in `text`."""
+    text: Array
+    """uint8, the UTF-8 bytes of all names one after the other."""
+
+    def __post_init__(self) -> None:
+        if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
+            raise ValueError(f"NodeNames: ptr must run from 0 to {len(self.text)}, the number of bytes")
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    def __getitem__(self, node_id: int) -> str:
+        if not 0 <= node_id < len(self):
+            raise IndexError(f"NodeNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
+        return bytes(self.text[self.ptr[node_id] : self.ptr[node_id + 1]]).decode()
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A whole graph in memory or memory-mapped from a graph folder.
+
+    Row v of the CSR lists the nodes that send messages to v (its in-neighbours), ascending and without
+    duplicates. An undirected graph holds both directions, so there the direction does not matter.
+    """
+
+    indptr: Array
+    """int64 [N + 1], where each node's list begins."""
+    indices: Array
+    """int32 or int64 [E], the neighbour lists one after the other."""
+    directed: bool = False
+    """False if every edge is there in both directions."""
+    x: Features | None = None
+    """Node features, or None."""
+    y: Array | None = None
+    """Labels: int64 [N] classes with -1 for unknown, float32 [N] values, or uint8 [N, C] for multi-label."""
+    edge_weight: Array | None = None
+    """float32 [E], positive; degrees are then sums of weights."""
+    edge_attr: Array | None = None
+    """float32 [E, D], features of each CSR entry."""
+    edge_id: Array | None = None
+    """int64 [E], the row of the source's edge list that each CSR entry came from."""
+    splits: Mapping[str, Array] = field(default_factory=dict)
+    """Node ids by split name (train, valid, test), int64."""
+    pairs: Mapping[str, Array] = field(default_factory=dict)
+    """Given pairs for link prediction by name (train_pos, valid_pos, valid_neg, test_pos, ...), int64 [P, 2]."""
+    node_name: NodeNames | None = None
+    """The source's own ids, where they were not 0..N-1."""
+    class_name: NodeNames | None = None
+    """The source's own name of each class, or None."""
+    path: Path | None = None
+    """The folder it was opened from, or None for a graph made in memory."""
+    fingerprint_hint: str | None = None
+    """The stored fingerprint of the topology; computed when it is None."""
+
+    def __post_init__(self) -> None:
+        _check_shapes(self)
+        # A folder was verified when it was written; arrays that somebody hands over were not.
+        if self.path is None:
+            _check_lists(self)
+        object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
+        object.__setattr__(self, "pairs", MappingProxyType(dict(self.pairs)))
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes N."""
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of CSR entries E: an undirected edge counts twice."""
+        return len(self.indices)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the topology and the edge weights: equal graphs have equal fingerprints."""
+        return self.fingerprint_hint or topology_fingerprint(self.indptr, self.indices, self.edge_weight)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle an opened graph as its path: a memory map would pickle its whole content."""
+        if self.path is not None:
+            from shadow_gnn.graph.store import open_graph
+
+            return open_graph, (self.path,)
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values |= {"splits": dict(self.splits), "pairs": dict(self.pairs)}
+        return _rebuild, (values,)
+
+
+def _rebuild(values: dict[str, Any]) -> Graph:
+    return Graph(**values)
+
+
+def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | None) -> str:
+    """Hash the CSR's values, whatever their integer width, in bounded memory."""
+    digest = hashlib.blake2b(digest_size=16)
+    step = 1 << 18
+    for array, dtype in ((indptr, "<i8"), (indices, "<i8"), (edge_weight, "<f4")):
+        digest.update(b"none" if array is None else str(len(array)).encode())
+        for start in range(0, 0 if array is None else len(array), step):
+            assert array is not None
+            digest.update(np.ascontiguousarray(array[start : start + step], dtype=dtype).data)
+    return digest.hexdigest()
+
+
+def _check_lists(graph: Graph) -> None:
+    """Check every neighbour list: ids in range, ascending, and the other direction there if undirected."""
+    indptr, indices = graph.indptr, graph.indices
+    if (np.diff(indptr) < 0).any():
+        raise ValueError(f"Graph: indptr must ascend, it falls after node {int(np.argmax(np.diff(indptr) < 0))}")
+    if len(indices) == 0:
+        return
+    if indices.min() < 0 or indices.max() >= graph.num_nodes:
+        worst = indices.min() if indices.min() < 0 else indices.max()
+        raise ValueError(f"Graph: indices must be node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}")
+    falls = np.diff(indices) <= 0
+    starts = indptr[1:-1]
+    falls[starts[(starts > 0) & (starts < len(indices))] - 1] = False
+    if falls.any():
+        node = int(np.searchsorted(indptr, int(np.argmax(falls)), side="right")) - 1
+        raise ValueError(f"Graph: indices of each node must ascend without duplicates, those of node {node} do not")
+    if not graph.directed and not _is_symmetric(indptr, indices):
+        raise ValueError("Graph: an undirected graph must hold every edge in both directions; set directed=True")
+
+
+def _is_symmetric(indptr: Array, indices: Array) -> bool:
+    from scipy.sparse import csr_array
+
+    num_nodes = len(indptr) - 1
+    matrix = csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(num_nodes, num_nodes))
+    transposed = matrix.tocsc()
+    return bool(np.array_equal(transposed.indptr, indptr) and np.array_equal(transposed.indices, indices))
+
+
+def _check_shapes(graph: Graph) -> None:
+    """Check what can be checked in O(1): dtypes, lengths, ends of indptr."""
+    indptr, indices = graph.indptr, graph.indices
+    if indptr.ndim != 1 or indptr.dtype != np.int64 or len(indptr) < 1:
+        raise ValueError(f"Graph: indptr must be a 1-D int64 array of length N + 1, got {indptr.dtype} {indptr.shape}")
+    if indices.ndim != 1 or indices.dtype not in (np.int32, np.int64):
+        raise ValueError(f"Graph: indices must be a 1-D int32 or int64 array, got {indices.dtype} {indices.shape}")
+    if indptr[0] != 0 or indptr[-1] != len(indices):
+        raise ValueError(
+            f"Graph: indptr must run from 0 to {len(indices)}, the length of indices, "
+            f"got {int(indptr[0])} to {int(indptr[-1])}"
+        )
+    per_node: list[tuple[str, int | None]] = [
+        ("x", None if graph.x is None else graph.x.shape[0]),
+        ("y", None if graph.y is None else len(graph.y)),
+        ("node_name", None if graph.node_name is None else len(graph.node_name)),
+    ]
+    for name, rows in per_node:
+        if rows is not None and rows != graph.num_nodes:
+            raise ValueError(f"Graph: {name} must have one row per node ({graph.num_nodes}), got {rows}")
+    _check_class_names(graph)
+    _check_pairs(graph)
+    for name in ("edge_weight", "edge_attr", "edge_id"):
+        array = getattr(graph, name)
+        if array is not None and len(array) != len(indices):
+            raise ValueError(f"Graph: {name} must have one row per CSR entry ({len(indices)}), got {len(array)}")
+
+
+def _check_pairs(graph: Graph) -> None:
+    for name, pairs in graph.pairs.items():
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype != np.int64:
+            raise ValueError(f"Graph: pairs {name} must be int64 [P, 2], got {pairs.dtype} {list(pairs.shape)}")
+        # Those of a folder are read by verify.py.
+        if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
+            worst = pairs.min() if pairs.min() < 0 else pairs.max()
+            raise ValueError(
+                f"Graph: pairs {name} must be of node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}"
+            )
+
+
+def _check_class_names(graph: Graph) -> None:
+    if graph.class_name is None:
+        return
+    if graph.y is None or graph.y.dtype.kind == "f":
+        raise ValueError("Graph: class_name must go with labels that are classes, got none")
+    # Those of a folder are compared with its labels by verify.py: here that would read them all.
+    if graph.path is not None:
+        return
+    needed, given = graph.y.shape[1] if graph.y.ndim == 2 else 1 + int(graph.y.max(initial=-1)), len(graph.class_name)
+    if given < needed:
+        raise ValueError(f"Graph: class_name must have a name for each of {needed} classes, got {given}")

@@ -1,0 +1,271 @@
+"""Store: open a graph folder memory-mapped, save a graph as one.
+
+Not for: turning foreign formats into graphs (ingest), nor for checking every byte (verify.py).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.errors import FolderError, WriteError
+from shadow_gnn.base.files import (
+    NpyError,
+    NpyFile,
+    Progress,
+    Rows,
+    Written,
+    map_npy,
+    new_folder,
+    silent,
+    write_blocks,
+    write_npy,
+)
+from shadow_gnn.graph.record import (
+    DenseFeatures,
+    Features,
+    Graph,
+    NodeNames,
+    SparseFeatures,
+    feature_arrays,
+    topology_fingerprint,
+)
+
+if TYPE_CHECKING:
+    from shadow_gnn.graph.manifest import FileEntry, Manifest
+
+Array = NDArray[Any]
+
+MANIFEST = "graph.json"
+_SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
+_FREE_BYTES = 1 << 16
+
+
+def open_graph(folder: str | Path) -> Graph:
+    """Open a graph folder: every array is mapped read-only, nothing is read but the heads of the files."""
+    folder = Path(folder)
+    manifest, arrays = open_arrays(folder)
+    try:
+        graph = Graph(
+            indptr=arrays["indptr"],
+            indices=arrays["indices"],
+            directed=manifest.directed,
+            x=_features(arrays, manifest),
+            y=arrays.get("y"),
+            edge_weight=arrays.get("edge_weight"),
+            edge_attr=arrays.get("edge_attr"),
+            edge_id=arrays.get("edge_id"),
+            splits={name[6:]: array for name, array in arrays.items() if name.startswith("split/")},
+            pairs={name[6:]: array for name, array in arrays.items() if name.startswith("pairs/")},
+            node_name=_names(arrays, "node_name"),
+            class_name=_names(arrays, "class_name"),
+            path=Path(os.path.abspath(folder)),
+            fingerprint_hint=manifest.fingerprint,
+        )
+    except KeyError as error:
+        raise FolderError(f"{folder}: {error.args[0]}.npy is missing") from error
+    except ValueError as error:
+        raise FolderError(f"{folder}: {error}") from error
+    if (graph.num_nodes, graph.num_edges) != (manifest.num_nodes, manifest.num_edges):
+        raise FolderError(
+            f"{folder / MANIFEST}: says {manifest.num_nodes} nodes and {manifest.num_edges} edges, "
+            f"the arrays hold {graph.num_nodes} and {graph.num_edges}"
+        )
+    return graph
+
+
+def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> None:
+    """Save a graph as a folder in one step: after a crash the folder is there whole, or as it was before."""
+    save_contents(contents_of(graph), Path(folder), overwrite=overwrite, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a graph folder is to hold; the arrays may be streamed from wherever they are."""
+
+    arrays: Mapping[str, Array | Rows]
+    """By the name of the file (without .npy) that is to hold each."""
+    directed: bool
+    """False if every edge is there in both directions."""
+    num_feature_columns: int | None
+    """F, or None without features."""
+    fingerprint: str | None = None
+    """Hash of the topology and the edge weights; computed when it is None."""
+
+
+def contents_of(graph: Graph) -> Contents:
+    """Return what the folder of a graph holds."""
+    columns = None if graph.x is None else graph.x.shape[1]
+    return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint)
+
+
+def save_contents(
+    contents: Contents,
+    folder: Path,
+    *,
+    overwrite: bool = False,
+    check: Callable[[Graph], None] | None = None,
+    place: Path | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Write a graph folder in one step; if `check` raises for the written graph, there is no folder.
+
+    place: where the folder is put together; None takes a new name beside it.
+    """
+    arrays = contents.arrays
+    check_target(folder, overwrite=overwrite)
+    copied = [array for array in arrays.values() if not isinstance(array, NpyFile)]
+    check_space(folder, sum(math.prod(array.shape) * array.dtype.itemsize for array in copied))
+    with new_folder(folder, overwrite=overwrite, place=place) as temporary:
+        for inner in ("split", "pairs"):
+            if any(name.startswith(f"{inner}/") for name in arrays):
+                (temporary / inner).mkdir()
+        written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
+        data = _describe(contents, written)
+        write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
+        if check is not None:
+            check(open_graph(temporary))
+
+
+def graph_arrays(graph: Graph) -> dict[str, Array]:
+    """Return the arrays of a graph by the name of the file (without .npy) that holds each."""
+    for owner, names in (("a split's", graph.splits), ("the pairs'", graph.pairs)):
+        for name in names:
+            if not _SPLIT_NAME.fullmatch(name):
+                raise ValueError(f"save_graph: {owner} name must be letters, digits, _ or -, got {name!r}")
+    arrays: dict[str, Array | None] = {"indptr": graph.indptr, "indices": graph.indices}
+    if graph.x is not None:
+        arrays |= feature_arrays(graph.x)
+    arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
+    arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
+    for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+        if texts is not None:
+            arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
+    arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
+    arrays |= {f"pairs/{name}": pairs for name, pairs in graph.pairs.items()}
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
+    """Read graph.json and map every file it lists, after checking that each is what it says."""
+    from shadow_gnn.graph.manifest import read_manifest
+
+    if not folder.is_dir():
+        raise FolderError(f"{folder}: is not a folder")
+    if not os.path.lexists(folder / MANIFEST):
+        raise FolderError(f"{folder}: is not a graph folder: it has no {MANIFEST}")
+    manifest = read_manifest(folder / MANIFEST)
+    for inner in ("split", "pairs"):
+        if any(name.startswith(f"{inner}/") for name in manifest.files):
+            _check_inner_folder(folder / inner)
+    arrays = {name[:-4]: _map(folder / name, entry) for name, entry in manifest.files.items()}
+    return manifest, arrays
+
+
+def _map(path: Path, entry: FileEntry) -> Array:
+    try:
+        array = map_npy(path, follow_links=False)
+    except NpyError as error:
+        raise FolderError(f"{path}: {error}") from error
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if array.dtype != np.dtype(entry.dtype) or list(array.shape) != entry.shape:
+        raise FolderError(
+            f"{path}: must be {entry.dtype} {entry.shape} as {MANIFEST} says, got {array.dtype} {list(array.shape)}"
+        )
+    if array.ndim > 1 and not array.flags.c_contiguous:
+        raise FolderError(f"{path}: must be in C order")
+    return array
+
+
+def _check_inner_folder(path: Path) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if not stat.S_ISDIR(mode):
+        raise FolderError(f"{path}: must be a folder inside the graph folder, not a link or a file")
+
+
+def _features(arrays: dict[str, Array], manifest: Manifest) -> Features | None:
+    parts = [f"{name} {entry.blake2b}" for name, entry in sorted(manifest.files.items()) if name.startswith("x")]
+    hint = " ".join([str(manifest.num_feature_columns), *parts])
+    if "x" in arrays:
+        return DenseFeatures(arrays["x"], arrays.get("x_scale"), hint)
+    if manifest.num_feature_columns is None:
+        return None
+    return SparseFeatures(arrays["x_indptr"], arrays["x_indices"], arrays["x_data"], manifest.num_feature_columns, hint)
+
+
+def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
+    if f"{name}_ptr" not in arrays and f"{name}_text" not in arrays:
+        return None
+    return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
+
+
+def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
+    from shadow_gnn.graph.manifest import FileEntry, Manifest, dump_manifest
+
+    arrays: Mapping[str, Any] = contents.arrays
+    entries = {
+        f"{name}.npy": FileEntry.model_validate(
+            {
+                "dtype": array.dtype.name,
+                "shape": list(array.shape),
+                "num_bytes": written[name].num_bytes,
+                "blake2b": written[name].checksum,
+            }
+        )
+        for name, array in arrays.items()
+    }
+    fingerprint = contents.fingerprint or topology_fingerprint(
+        arrays["indptr"], arrays["indices"], arrays.get("edge_weight")
+    )
+    manifest = Manifest(
+        format="shadow-graph",
+        version=1,
+        num_nodes=len(arrays["indptr"]) - 1,
+        num_edges=len(arrays["indices"]),
+        directed=contents.directed,
+        num_feature_columns=contents.num_feature_columns,
+        fingerprint=fingerprint,
+        files=entries,
+    )
+    return dump_manifest(manifest)
+
+
+def check_target(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a name that is taken; with overwrite, refuse only what is not a graph folder and nothing else."""
+    if not os.path.lexists(folder):
+        return
+    if not overwrite:
+        raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
+    if not folder.is_dir() or not (folder / MANIFEST).is_file():
+        raise WriteError(f"{folder}: is not a graph folder, so it is not overwritten; choose another folder")
+    foreign = sorted(
+        name for name in os.listdir(folder) if name not in (MANIFEST, "split", "pairs") and name[-4:] != ".npy"
+    )
+    if foreign:
+        raise WriteError(f"{folder}: holds {foreign[0]!r}, which is not part of a graph, so it is not overwritten")
+
+
+def check_space(folder: Path, num_bytes: int) -> None:
+    """Say early that the disk is too small, before gigabytes are written in vain."""
+    parent = Path(os.path.realpath(folder)).parent
+    while not parent.exists():
+        parent = parent.parent
+    status = os.statvfs(parent)
+    if num_bytes + _FREE_BYTES > status.f_bavail * status.f_frsize:
+        raise WriteError(
+            f"{folder}: cannot be written ({num_bytes} bytes needed): "
+            f"the disk has {status.f_bavail * status.f_frsize} bytes free"
+        )

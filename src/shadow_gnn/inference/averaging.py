@@ -1,0 +1,189 @@
+"""Averaging: the predictions of several models joined to one, with equal weights or weights chosen on validation.
+
+Not for: getting the predictions (saved.py), nor for branches that are trained together (nn/ensemble.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.better import SMALLER_IS_BETTER
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.node_predictions import Answer
+from shadow_gnn.inference.saved import labels_of, score_loss, score_metrics
+from shadow_gnn.tasks.metrics import METRICS
+from shadow_gnn.tasks.task import split_targets
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+NUM_ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One of the models to be joined, before anything is predicted."""
+
+    name: str
+    """Its folder or file."""
+    answer: Answer
+    """What it predicts."""
+    predict: Callable[[Ints], Floats]
+    """Gives its probabilities, or values, for node ids; for those of node_id alone where that is set."""
+    fingerprint: str | None = None
+    """Topology of its graph; None if it is not known."""
+    graph: Graph | None = None
+    """Its graph; None if it is not known."""
+    node_id: Ints | None = None
+    """Its targets; None if it can predict any."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """How good one of the models, or the average, is."""
+
+    name: str
+    """Of the model."""
+    weight: float
+    """Its weight in the average."""
+    valid: float | None
+    """The first metric of the task on validation; None if no target is of it."""
+    test: float | None
+    """The same on test."""
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """Several models joined."""
+
+    answer: Answer
+    """What they predict."""
+    scores: Floats
+    """[B, C], weighted mean of their probabilities or values."""
+    models: tuple[Judged, ...]
+    """Each of them."""
+    whole: Judged
+    """The average."""
+
+
+def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validation: bool = False) -> Average:
+    """Predict targets with all models and average them; check_members says whether they fit together.
+
+    graph: gives labels and splits to judge by. by_validation: choose the weights there; all weigh the same otherwise.
+    """
+    check_members(members)
+    named = [member.answer for member in members if member.answer.class_names is not None]
+    answer = named[0] if named else members[0].answer
+    scores = [member.predict(targets) for member in members]
+    splits = {name: _rows_of(graph, name, targets) for name in ("valid", "test")}
+    weights = [1 / len(members)] * len(members)
+    if by_validation:
+        rows = splits["valid"]
+        if len(rows) == 0:
+            raise ValueError("ensemble: targets must hold nodes of the split 'valid' to choose weights by, got none")
+        weights = chosen_weights(answer, [part[rows] for part in scores], labels_of(graph, targets[rows]))
+    whole = average(scores, weights)
+
+    def judged(name: str, weight: float, part: Floats) -> Judged:
+        metric = METRICS[answer.target][0]
+        found = [
+            score_metrics(answer, part[rows], labels_of(graph, targets[rows]))[metric] if len(rows) else None
+            for rows in splits.values()
+        ]
+        return Judged(name, weight, *found)
+
+    parts = zip(members, weights, scores, strict=True)
+    models = [judged(member.name, weight, part) for member, weight, part in parts]
+    return Average(answer, whole, tuple(models), judged("average", 1.0, whole))
+
+
+def check_members(members: Sequence[Member]) -> None:
+    """Raise, naming the two that differ, unless all are of the same graph, classes and targets."""
+    if len(members) < 2:
+        raise ValueError(f"ensemble: must join at least two runs or tables, got {len(members)}")
+    for member in members[1:]:
+        _check_answers(members[0], member)
+    first, *others = [member for member in members if member.fingerprint is not None] or members[:1]
+    for member in others:
+        if member.fingerprint != first.fingerprint:
+            raise ValueError(f"ensemble: {member.name} must be of the graph of {first.name}, its edges differ")
+    tables = [(member.name, member.node_id) for member in members if member.node_id is not None]
+    for name, node_id in tables[1:]:
+        if not np.array_equal(node_id, tables[0][1]):
+            raise ValueError(f"ensemble: {name} must have the targets of {tables[0][0]} in their order, it has not")
+    graphs = [(member.name, member.graph) for member in members if member.graph is not None]
+    for name, graph in graphs[1:]:
+        _check_labels(*graphs[0], name, graph)
+
+
+def average(scores: Sequence[Floats], weights: Sequence[float]) -> Floats:
+    """Return the weighted mean of [B, C] arrays; the weights sum to 1."""
+    total = np.zeros(scores[0].shape, np.float64)
+    for part, weight in zip(scores, weights, strict=True):
+        total += weight * part
+    return total.astype(np.float32)
+
+
+def chosen_weights(answer: Answer, scores: Sequence[Floats], labels: NDArray[Any]) -> list[float]:
+    """Choose weights on targets with known labels: ensemble selection (Caruana et al. 2004).
+
+    Round by round the model is added, again if need be, that gives the best average by the first metric, and of equal
+    ones by the loss; the best of all rounds counts. scores: [V, C] of each model.
+    """
+    counts, total = np.zeros(len(scores), int), np.zeros(scores[0].shape)
+    best, best_counts = (-math.inf, -math.inf), counts
+    for number in range(1, NUM_ROUNDS + 1):
+        tried = [_quality(answer, ((total + part) / number).astype(np.float32), labels) for part in scores]
+        taken = max(range(len(scores)), key=tried.__getitem__)
+        counts, total = counts + (np.arange(len(scores)) == taken), total + scores[taken]
+        if tried[taken] > best:
+            best, best_counts = tried[taken], counts
+    return [count / int(best_counts.sum()) for count in best_counts.tolist()]
+
+
+def _quality(answer: Answer, scores: Floats, labels: NDArray[Any]) -> tuple[float, float]:
+    """Return the first metric and the loss, both so that more is better."""
+    metric = METRICS[answer.target][0]
+    value = score_metrics(answer, scores, labels)[metric]
+    return (-value if metric in SMALLER_IS_BETTER else value), -score_loss(answer, scores, labels)
+
+
+def _rows_of(graph: Graph, split: str, targets: Ints) -> Ints:
+    """Return which targets are of a split and have known labels."""
+    if split not in graph.splits:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.isin(targets, split_targets(graph, split)))
+
+
+def _check_answers(first: Member, other: Member) -> None:
+    mine, theirs = first.answer, other.answer
+    if mine.target != theirs.target:
+        raise ValueError(f"ensemble: {other.name} must predict {mine.target} as {first.name} does, got {theirs.target}")
+    if mine.out_dim != theirs.out_dim:
+        raise ValueError(
+            f"ensemble: {other.name} must predict the {mine.out_dim} classes of {first.name}, got {theirs.out_dim}"
+        )
+    if None not in (mine.class_names, theirs.class_names) and mine.class_names != theirs.class_names:
+        raise ValueError(f"ensemble: {other.name} must predict the classes of {first.name}, their names differ")
+
+
+def _check_labels(first: str, graph: Graph, other: str, theirs: Graph) -> None:
+    """Raise if labels or splits differ: what is test for one model may be training for another."""
+    if graph is theirs:
+        return
+    same = (graph.y is None) == (theirs.y is None)
+    if graph.y is not None and theirs.y is not None:
+        same = np.array_equal(graph.y, theirs.y, equal_nan=graph.y.dtype.kind == "f")
+    if not same:
+        raise ValueError(f"ensemble: {other} must be of a graph with the labels of {first}'s, they differ")
+    none = np.zeros(0, np.int64)
+    for name in ("train", "valid", "test"):
+        mine, given = (np.sort(each.splits.get(name, none)) for each in (graph, theirs))
+        if not np.array_equal(mine, given):
+            raise ValueError(f"ensemble: {other} must be of a graph with the split {name!r} of {first}'s")

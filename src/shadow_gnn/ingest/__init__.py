@@ -1,4 +1,0 @@
-"""Ingest: one file per source format, each giving a Graph and a Summary.
-
-Not for: the graph folder itself (store.py).
-"""

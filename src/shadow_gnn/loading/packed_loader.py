@@ -1,0 +1,163 @@
+"""Packed: a loader whose batches keep their targets, so that they are made once and then read from a file.
+
+Not for: scopes that are drawn anew (loader.py), nor for the file itself (pack_file.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.prefetch import Prefetch
+from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.loading.loader import EVERYTHING, Loader, Share, derive_seed, permutation
+from shadow_gnn.loading.pack_file import BatchForm, PackFile, Sizes, new_pack
+
+Ints = NDArray[np.int64]
+
+
+class PackedLoader:
+    """Batches of a loader's targets: which targets go together is drawn once, the order of batches anew in each epoch.
+
+    The first whole epoch writes the batches into a file while it gives them; the others read them from it, each in one
+    piece. A batch is the same whether it was read or made, so a run that is stopped goes on with any of both. Each of
+    several processes has a file of its own, with its part of every batch.
+    """
+
+    shuffle = True
+
+    def __init__(self, loader: Loader, folder: Path) -> None:
+        """Check and store; loader: makes the batches. folder: where the file is kept."""
+        check_packable(loader)
+        self._loader, self._folder = loader, folder
+        self._rows = permutation(len(loader.targets), derive_seed("packed targets", loader.seed, None))
+
+    @property
+    def graph(self) -> Graph:
+        """What the batches are made of."""
+        return self._loader.graph
+
+    @property
+    def targets(self) -> Ints:
+        """[B, T], what the batches of an epoch are of."""
+        return self._loader.targets
+
+    def path(self, share: Share = EVERYTHING) -> Path:
+        """Return the file of a share, which is there once an epoch was whole."""
+        digest = hashlib.blake2b(self._identity(share).encode(), digest_size=12).hexdigest()
+        return self._folder / f"packed-{digest}.bin"
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        return len(self._loader)
+
+    def num_bytes_needed(self, share: Share = EVERYTHING) -> int:
+        """Return about how many bytes the file of a share will take, judged by the first batch; 0 if it is there."""
+        if self.path(share).exists() or len(self) == 0:
+            return 0
+        return len(self) * self._form().num_bytes(Sizes.of(self._make(0, share)))
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        return self.shared_epoch(number, EVERYTHING)
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches; the other targets are not looked at."""
+        check_int("PackedLoader", "epoch", number, 0)
+        order = permutation(len(self), derive_seed("packed batches", self._loader.seed, number))
+        batches = self._batches(order, share)
+        return Prefetch(batches, self._loader.prefetch) if self._loader.prefetch else batches
+
+    def _batches(self, order: Ints, share: Share) -> Iterator[Batch]:
+        numbers, path = order.tolist(), self.path(share)
+        if not numbers:
+            return
+        if os.path.lexists(path):
+            yield from self._read(numbers, share)
+            return
+        with new_pack(path, self._identity(share), self._form(), len(self)) as pack:
+            for number in numbers:
+                batch = self._make(number, share)
+                pack.write(number, batch)
+                if number != numbers[-1]:
+                    yield batch
+        yield batch  # Now that the file is there: who takes the last batch may not ask for another.
+
+    def _read(self, numbers: list[int], share: Share) -> Iterator[Batch]:
+        pack = PackFile(self.path(share), self._identity(share))
+        for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+            if following is not None:
+                pack.ask(following)
+            yield replace(pack.read(number), filler=self._part(number, share)[1])
+
+    def _make(self, number: int, share: Share) -> Batch:
+        rows, filler = self._part(number, share)
+        return replace(self._loader.batch_of(rows), filler=filler)
+
+    def _part(self, number: int, share: Share) -> tuple[Ints, bool]:
+        """Return a share's rows of a batch, and whether they only fill in."""
+        size = self._loader.batch_size
+        return share.part(self._rows[number * size : (number + 1) * size])
+
+    def _form(self) -> BatchForm:
+        """Return what all batches have in common."""
+        graph, loader = self.graph, self._loader
+        y, x = graph.y, graph.x if loader.features else None
+        half = isinstance(x, DenseFeatures) and x.matrix.dtype == np.float16
+        return BatchForm(
+            order=loader.order,
+            num_targets=loader.targets.shape[1],
+            num_columns=None if x is None else x.shape[1],
+            x_dtype="<f2" if half else "<f4",
+            y_dtype=None if y is None or loader.targets.shape[1] != 1 else y.dtype.str,
+            num_labels=None if y is None or y.ndim == 1 else y.shape[1],
+            weighted="weight" in loader.edges,
+            wide_ids=graph.num_nodes >= 2**31,
+        )
+
+    def _identity(self, share: Share) -> str:
+        """Name everything that decides the batches of a share."""
+        return self._identity_of_all if share == EVERYTHING else f"{self._identity_of_all}\nshare={share}"
+
+    @cached_property
+    def _identity_of_all(self) -> str:
+        loader, graph = self._loader, self.graph
+        digest = hashlib.blake2b(np.ascontiguousarray(loader.targets).data, digest_size=16)
+        labels = array_rows(graph, "y", np.ascontiguousarray(loader.targets[:, 0]))
+        digest.update(b"" if labels is None else np.ascontiguousarray(labels).data)
+        parts = {
+            "extractor": loader.extractor.key,
+            "graph": f"{graph.fingerprint} directed={graph.directed}",
+            "edges": loader.edge_graph.fingerprint,
+            "features": None if graph.x is None or not loader.features else graph.x.fingerprint,
+            "targets": digest.hexdigest(),
+            "batches": f"{loader.batch_size} {loader.seed} {loader.drop_last}",
+            "form": f"{self._form()}",
+        }
+        return "\n".join(f"{name}={value}" for name, value in parts.items())
+
+
+def check_packable(loader: Loader) -> None:
+    """Raise unless the batches of a loader can be kept whole: nothing of them may change from epoch to epoch."""
+    if not loader.extractor.deterministic:
+        raise ValueError(
+            f"training: pack must be false for scopes that are drawn anew in each epoch, got {loader.extractor!r}"
+        )
+    if loader.inputs is not None:
+        raise ValueError("training: pack must be false for a model that reads [inputs] beside the features")
+    if loader.labels is not None or loader.targets.shape[1] != 1:
+        raise ValueError("training: pack must be false for pairs, whose negatives are new in each epoch")
+    if set(loader.edges) - {"weight"}:
+        raise ValueError(f"training: pack must be false for a model that reads edge features, got {loader.edges}")
+    if isinstance(loader.graph.x, SparseFeatures):
+        raise ValueError("training: pack must be false for sparse features, which would be stored dense")

@@ -1,0 +1,51 @@
+"""Aligned: the batches of several loaders side by side, one loader for each branch of a model.
+
+Not for: making batches (loader.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any, cast
+
+import torch
+
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.loading.loader import EVERYTHING, BatchSource, Share, SharedSource
+
+
+@contextmanager
+def aligned(
+    loaders: Sequence[BatchSource], epoch: int, device: torch.device, share: Share = EVERYTHING
+) -> Iterator[Iterator[tuple[Batch, ...]]]:
+    """Go through an epoch of all loaders at once, or this process's share of it, on `device`.
+
+    The loaders' threads end with the block.
+    """
+    if not loaders:
+        raise ValueError("aligned: loaders must not be empty")
+    if len({len(loader) for loader in loaders}) > 1:
+        raise ValueError(f"aligned: loaders must be of one length, got {', '.join(str(len(part)) for part in loaders)}")
+    with ExitStack() as stack:
+        # An epoch is a Prefetch or a generator, and both can be closed.
+        epochs = [stack.enter_context(closing(cast(Any, _epoch(loader, epoch, share)))) for loader in loaders]
+        yield _side_by_side(epochs, device)
+
+
+def _epoch(loader: BatchSource, number: int, share: Share) -> Iterator[Batch]:
+    if share.num_ranks == 1:
+        return loader.epoch(number)
+    if not isinstance(loader, SharedSource):
+        raise ValueError(
+            f"aligned: loaders must be ones that {share.num_ranks} processes can share, got {type(loader).__name__}"
+        )
+    return loader.shared_epoch(number, share)
+
+
+def _side_by_side(epochs: list[Iterator[Batch]], device: torch.device) -> Iterator[tuple[Batch, ...]]:
+    for batches in zip(*epochs, strict=True):
+        first = batches[0]
+        if not all(torch.equal(batch.targets, first.targets) for batch in batches[1:]):
+            raise ValueError("aligned: loaders must go through the same targets in the same order; theirs differ")
+        yield batches if device.type == "cpu" else tuple(batch.to(device, non_blocking=True) for batch in batches)

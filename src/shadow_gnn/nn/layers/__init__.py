@@ -1,0 +1,4 @@
+"""Layers: one file per layer of a backbone.
+
+Not for: the stack of them (nn/backbone.py).
+"""

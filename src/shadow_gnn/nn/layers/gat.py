@@ -1,0 +1,103 @@
+"""GatLayer and GatConvLayer: graph attention, in the authors' form and in that of the GAT paper and PyG's GATConv.
+
+Not for: the softmax over a row; ops.attend has it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
+from shadow_gnn.nn.norm import activated_norm, make_norm, mean_of_norms
+from shadow_gnn.nn.sparse.ops import Adjacency, attend, dropout
+from shadow_gnn.nn.sparse.prefix import with_prefix
+
+
+class GatLayer(nn.Module):
+    """Attention of the authors: both sides mapped and activated, each head normalised, their mean taken.
+
+    s = activation(W x + b), n = activation(W' x + b'); node i attends to its neighbours and itself by
+    softmax_j(LeakyReLU(a s_i + a' n_j)) in each head; out = (norm(s) + norm'(sum of n_j by attention)) / 2.
+
+    The authors' code has LeakyReLU(a s_i) + LeakyReLU(a' n_j), where a s_i is the same for the whole row and falls out
+    of the softmax; here it counts, as in the GAT paper.
+    """
+
+    normalisation: ClassVar[Preparation] = "attention"
+    trims: ClassVar[bool] = True
+
+    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions, *, num_heads: int = 4) -> None:
+        """Make a layer whose out_dim columns are the num_heads heads side by side."""
+        super().__init__()
+        check_dims("GatLayer", in_dim, out_dim, num_heads)
+        self.in_dim, self.out_dim, self.dropout = in_dim, out_dim, options.dropout
+        self.self_linear = nn.Linear(in_dim, out_dim)
+        self.neighbour_linear = nn.Linear(in_dim, out_dim)
+        self.self_attention = nn.Parameter(_attention(num_heads, out_dim))
+        self.neighbour_attention = nn.Parameter(_attention(num_heads, out_dim))
+        self.activation = make_activation(options.activation)
+        self.self_norm = make_norm(options.norm, out_dim, num_heads=num_heads)
+        self.neighbour_norm = make_norm(options.norm, out_dim, num_heads=num_heads)
+
+    def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
+        """Return the first num_rows rows. [num_rows, out_dim]"""
+        x = dropout(x, self.dropout, training=self.training)
+        x, first = with_prefix(x, num_rows)
+        own = self.activation(self.self_linear(first))
+        sent = self.activation(self.neighbour_linear(x))
+        to_score = _scores(own, self.self_attention)
+        from_score = _scores(sent, self.neighbour_attention)
+        value = sent.view(len(sent), *self.neighbour_attention.shape)
+        got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
+        return mean_of_norms((self.self_norm, self.neighbour_norm), (own, got.view(num_rows, self.out_dim)))
+
+
+class GatConvLayer(nn.Module):
+    """norm(activation(sum_j softmax_j(LeakyReLU(a W x_i + a' W x_j)) W x_j + b)) over neighbours and the node itself.
+
+    The attention is PyG's GATConv with its heads side by side.
+    """
+
+    normalisation: ClassVar[Preparation] = "attention"
+    trims: ClassVar[bool] = True
+
+    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions, *, num_heads: int = 4) -> None:
+        """Make a layer whose out_dim columns are the num_heads heads side by side."""
+        super().__init__()
+        check_dims("GatConvLayer", in_dim, out_dim, num_heads)
+        self.in_dim, self.out_dim, self.dropout = in_dim, out_dim, options.dropout
+        self.linear = nn.Linear(in_dim, out_dim, bias=False)
+        nn.init.xavier_uniform_(self.linear.weight)  # Here and for the vectors as the GAT paper does.
+        self.self_attention = nn.Parameter(_attention(num_heads, out_dim))
+        self.neighbour_attention = nn.Parameter(_attention(num_heads, out_dim))
+        self.bias = nn.Parameter(torch.zeros(out_dim))
+        self.activation = make_activation(options.activation)
+        self.norm = make_norm(options.norm, out_dim)
+
+    def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
+        """Return the first num_rows rows. [num_rows, out_dim]"""
+        sent = self.linear(dropout(x, self.dropout, training=self.training))
+        sent, first = with_prefix(sent, num_rows)
+        to_score = _scores(first, self.self_attention)
+        from_score = _scores(sent, self.neighbour_attention)
+        value = sent.view(len(sent), *self.neighbour_attention.shape)
+        got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
+        return activated_norm(self.norm, self.activation, got.view(num_rows, self.out_dim), bias=self.bias)
+
+
+def _attention(num_heads: int, out_dim: int) -> Tensor:
+    """Return a starting vector for each head. [heads, D]"""
+    return nn.init.xavier_uniform_(torch.empty(num_heads, out_dim // num_heads))
+
+
+def _scores(x: Tensor, attention: Tensor) -> Tensor:
+    """Multiply each head's part of every row by that head's vector. [N, heads]
+
+    As one matrix product with the vectors on the diagonal, which makes no array of the size of x.
+    """
+    diagonal = torch.eye(len(attention), dtype=attention.dtype, device=attention.device)
+    return F.linear(x, (diagonal[:, :, None] * attention[:, None]).flatten(1))

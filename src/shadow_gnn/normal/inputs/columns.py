@@ -1,0 +1,173 @@
+"""Columns: features, smoothed features and known labels of a graph, looked up as the x of a batch.
+
+Not for: how labels are smoothed and hidden (labels.py), nor for smoothing itself (nn/smoothing.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shadow_gnn.base.disk_arrays import new_array
+from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.training_view import FeatureStatistics, all_seen, column_statistics
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.nn.smoothing import smoothed
+from shadow_gnn.normal.inputs.labels import KnownLabels
+from shadow_gnn.recipe import InputsRecipe
+from shadow_gnn.tasks.links.pairs import positions_of
+from shadow_gnn.tasks.task import Task, split_targets
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """All columns that a model reads of the nodes of one graph: [X, ÂX, ..., Â^k X, Y, ÂY, ..., Â^k Y].
+
+    Called with a batch, it fills in x. The labels of the batch's targets are hidden there, whether they are training
+    nodes or not: a target never sees its own, in training or in evaluation.
+    """
+
+    graph: Graph
+    """The graph that they are of."""
+    smoothed: Floats | None
+    """[k, N, F], ÂX to Â^k X, in memory or mapped from a file; None for none."""
+    labels: KnownLabels | None
+    """The labels that may be seen; None for no columns of labels."""
+    degree: bool = False
+    """Whether the degree of each node inside its scope is a column: log(1 + degree)."""
+    graph_degree: bool = False
+    """Whether the degree of each node in the graph is the last column, on the same scale."""
+
+    @property
+    def num_features(self) -> int:
+        """Columns that are made of features alone."""
+        if self.graph.x is None:
+            return 0
+        return self.graph.x.shape[1] * (1 if self.smoothed is None else 1 + len(self.smoothed))
+
+    @property
+    def num_columns(self) -> int:
+        """Columns in all."""
+        return self.num_features + (0 if self.labels is None else self.labels.num_columns) + self._num_degrees
+
+    @property
+    def _num_degrees(self) -> int:
+        return self.degree + self.graph_degree
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with x, [N, num_columns], where no target's own label has any part."""
+        x = np.empty((batch.num_nodes, self.num_columns), np.float32)
+        self._fill_features(x, batch.node_id.numpy())
+        if self.labels is not None:
+            self.labels.of_batch(batch, x[:, self.num_features : self.num_columns - self._num_degrees])
+        if self.degree:
+            x[:, -self._num_degrees] = np.log1p(batch.indptr.diff().numpy())
+        if self.graph_degree:
+            x[:, -1] = np.log1p(graph_degrees(self.graph, batch))
+        return replace(batch, x=torch.from_numpy(x))
+
+    def rows(self, node_id: Ints) -> Floats:
+        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns]; degrees are of scopes.
+
+        For whole graphs, where the loss must be of nodes that do not show their labels: see showing.
+        """
+        if self._num_degrees:
+            raise ValueError("inputs: degree and graph_degree must be left out for whole graphs, they are for scopes")
+        x = np.empty((len(node_id), self.num_columns), np.float32)
+        self._fill_features(x, node_id)
+        if self.labels is not None:
+            self.labels.rows(node_id, x[:, self.num_features :])
+        return x
+
+    def showing(self, nodes: Ints) -> Inputs:
+        """Return the same columns as if only these of the training nodes had known labels."""
+        return self if self.labels is None else replace(self, labels=self.labels.showing(nodes))
+
+    def statistics(self, nodes: Ints | None = None) -> FeatureStatistics | None:
+        """Return mean and deviation of each column over nodes (all_seen if None); None where there are no features.
+
+        Columns of labels have mean 0 and deviation 1 by decree: they are shares already, and statistics of labels
+        would carry every label into every input.
+        """
+        width = self.num_features
+        if width == 0:
+            return None
+
+        def rows(node_id: Ints) -> Floats:
+            x = np.empty((len(node_id), width), np.float32)
+            self._fill_features(x, node_id, ask=True)
+            return x
+
+        found = column_statistics(rows, width, all_seen(self.graph.num_nodes) if nodes is None else nodes)
+        rest = self.num_columns - width
+        return FeatureStatistics(
+            np.concatenate((found.mean, np.zeros(rest, np.float32))),
+            np.concatenate((found.deviation, np.ones(rest, np.float32))),
+        )
+
+    def _fill_features(self, x: Floats, node_id: Ints, *, ask: bool | None = None) -> None:
+        start = 0
+        for part in self._features(node_id, ask):
+            x[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+
+    def _features(self, node_id: Ints, ask: bool | None) -> Iterator[Floats]:
+        features = feature_rows(self.graph, node_id, ask=ask)
+        if features is None:
+            return
+        yield features
+        for matrix in () if self.smoothed is None else self.smoothed:
+            yield matrix[node_id]
+
+
+def graph_degrees(graph: Graph, batch: Batch) -> Ints:
+    """Return the degree in the graph of every row of a batch; the ends of a pair have theirs without their own link.
+
+    With it, the degree of an end would tell a pair that is linked from one that is not. [N]
+    """
+    node_id = batch.node_id.numpy()
+    degree: Ints = np.asarray(graph.indptr[node_id + 1] - graph.indptr[node_id], dtype=np.int64)
+    if batch.targets.shape[1] == 2:
+        first, second = batch.targets.numpy().T
+        for row, receiver, sender in zip(batch.target_node.numpy().T, (first, second), (second, first), strict=True):
+            degree[row] -= positions_of(graph, sender, receiver) >= 0
+    return degree
+
+
+def make_inputs(recipe: InputsRecipe, graph: Graph, task: Task, *, folder: Path | None = None) -> Inputs | None:
+    """Compute what a recipe asks for, once for a graph; None where that is the features alone.
+
+    folder: keep smoothed columns in a file there, or in the nearest folder above that exists, rather than in memory;
+    the file has no name and vanishes with the process.
+    """
+    _check(recipe, graph, task)
+    if recipe.smooth == 0 and not recipe.reads_labels and not recipe.degree and not recipe.graph_degree:
+        return None
+    matrix: Floats | None = None
+    if recipe.smooth > 0 and graph.x is not None:
+        matrix = new_array((recipe.smooth, *graph.x.shape), np.float32, folder)
+        for _ in smoothed(graph, graph.x, recipe.smooth, out=matrix):
+            pass
+    labels = None
+    if recipe.reads_labels:
+        train = split_targets(graph, "train")
+        labels = KnownLabels.of(
+            graph, train, task.out_dim, own=recipe.labels, num_hops=recipe.smooth_labels, folder=folder
+        )
+    return Inputs(graph, matrix, labels, recipe.degree, recipe.graph_degree)
+
+
+def _check(recipe: InputsRecipe, graph: Graph, task: Task) -> None:
+    if recipe.smooth > 0 and graph.x is None:
+        raise ValueError(f"inputs: smooth must be 0 for a graph without features, got {recipe.smooth}")
+    if recipe.reads_labels and task.target == "values":
+        raise ValueError("inputs: labels and smooth_labels must be left out for values, which are no classes or labels")

@@ -1,0 +1,96 @@
+"""Methods: the batches that a normal GNN is trained on, as a recipe says.
+
+Not for: scopes (training/run_setup.py), nor for exact inference (whole.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.loading.loader import BatchSource
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.normal import (
+    EdgeSampler,
+    FrontierSampler,
+    FullLoader,
+    NeighbourLoader,
+    NodeSampler,
+    SaintLoader,
+    Sampler,
+    WalkSampler,
+)
+from shadow_gnn.normal.inputs.columns import Inputs
+from shadow_gnn.normal.inputs.label_parts import label_parts
+from shadow_gnn.normal.layerwise import single_branch
+from shadow_gnn.recipe import Recipe, SaintRecipe
+
+Ints = NDArray[np.int64]
+
+
+def normal_loader(
+    recipe: Recipe, graph: Graph, targets: Ints, model: ShadowGNN, inputs: Inputs | None = None
+) -> BatchSource:
+    """Return what makes the batches of a recipe's method; graph: the one that is trained on, targets [T]."""
+    backbone, edges = single_branch(model).backbone, model.edges[0]
+    num_layers = len(backbone.layers)
+    if recipe.training.method == "full":
+        num_hops = num_layers if backbone.trims else None
+        if inputs is not None and inputs.labels is not None:
+            return SharedLabels(FullLoader(graph, targets, num_hops, edges=edges, inputs=inputs), inputs, recipe)
+        return FullLoader(graph, targets, num_hops, edges=edges, inputs=inputs)
+    if recipe.training.method == "saint":
+        sampler, num_steps = make_sampler(recipe.saint), recipe.saint.num_steps
+        return SaintLoader(graph, targets, sampler, num_steps=num_steps, seed=recipe.seed, edges=edges, inputs=inputs)
+    fanouts = recipe.neighbour.fanouts
+    return NeighbourLoader(
+        graph,
+        targets,
+        fanouts * num_layers if len(fanouts) == 1 else fanouts,
+        batch_size=recipe.training.batch_size,
+        shuffle=True,
+        seed=recipe.seed,
+        edges=edges,
+        inputs=inputs,
+    )
+
+
+def make_sampler(recipe: SaintRecipe) -> Sampler:
+    """Return the sampler of a [saint] table."""
+    if recipe.sampler == "node":
+        return NodeSampler(recipe.num_nodes)
+    if recipe.sampler == "edge":
+        return EdgeSampler(recipe.num_edges)
+    if recipe.sampler == "rw":
+        return WalkSampler(recipe.num_walks, recipe.walk_length)
+    return FrontierSampler(recipe.num_nodes, recipe.frontier)
+
+
+class SharedLabels:
+    """Full batches in which some of the training nodes show their labels and the others are the targets.
+
+    Which ones is drawn anew in every epoch: a label that is an input cannot be a target in the same pass.
+    """
+
+    shuffle = True
+
+    def __init__(self, whole: FullLoader, inputs: Inputs, recipe: Recipe) -> None:
+        """Store; whole: all training nodes as targets."""
+        self.graph, self.targets = whole.graph, whole.targets
+        self._whole, self._inputs = whole, inputs
+        self._share, self._seed = recipe.inputs.label_share, recipe.seed
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        return 1
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over the one batch of an epoch."""
+        parts = label_parts(self.targets[:, 0], self._share, seed=self._seed, epoch=number)
+        shown = self._inputs.showing(parts.shown)
+        part = FullLoader(self.graph, parts.targets, self._whole.num_hops, edges=self._whole.edges, inputs=shown)
+        yield from part.epoch(0)

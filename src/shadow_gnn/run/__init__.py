@@ -1,4 +1,0 @@
-"""Runs: a recipe trained in a folder, with one seed or several, and what is read from such folders afterwards.
-
-Not for: the training loop (train.py).
-"""

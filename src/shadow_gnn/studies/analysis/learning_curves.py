@@ -1,0 +1,110 @@
+"""Learning curves: the metrics that runs left behind, epoch by epoch, read and drawn as PNG.
+
+Not for: training; a run writes its metrics.csv itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Literal
+
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.base.files import read_bytes, write_file
+
+COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
+_MAX_BYTES = 1 << 26
+
+Along = Literal["epoch", "seconds"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How one run went."""
+
+    metric: str
+    """Name of the metric that both curves show."""
+    epoch: tuple[int, ...]
+    """Number of each epoch, from 1."""
+    train: tuple[float, ...]
+    """The metric over the training targets, as they were met."""
+    valid: tuple[float, ...]
+    """The metric over the validation targets; nan where they were not evaluated."""
+    loss: tuple[float, ...]
+    """Mean loss of the epoch."""
+    seconds: tuple[float, ...]
+    """Time of all training steps up to the end of the epoch."""
+
+    def places(self, along: Along) -> tuple[float, ...]:
+        """Return where each epoch stands on an axis."""
+        return self.seconds if along == "seconds" else self.epoch
+
+
+def read_curve(folder: str | Path) -> Curve:
+    """Read the metrics.csv of a run folder; a fault of the file is a SourceError."""
+    path = Path(folder) / "metrics.csv"
+    try:
+        text = read_bytes(path, _MAX_BYTES, SourceError).decode()
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: must be text: {error}") from error
+    rows = list(csv.DictReader(io.StringIO(text)))
+    names = [name for name in (rows[0] if rows else {}) if name.startswith("train_")]
+    metric = names[0].removeprefix("train_") if names else ""
+    columns = ("epoch", "loss", f"train_{metric}", f"valid_{metric}", "seconds")
+    if not rows or any(name not in rows[0] for name in columns):
+        named = "epoch, loss, train_..., valid_... and seconds"
+        raise SourceError(f"{path}: must have the columns {named}, and at least one row")
+    try:
+        values = {name: tuple(float(row[name]) if row[name] else math.nan for row in rows) for name in columns}
+        epoch = tuple(int(number) for number in values["epoch"])
+    except ValueError as error:
+        raise SourceError(f"{path}: must hold numbers: {error}") from error
+    train, valid = values[columns[2]], values[columns[3]]
+    return Curve(metric, epoch, train, valid, values["loss"], tuple(accumulate(values["seconds"])))
+
+
+def plot_learning_curves(
+    curves: Mapping[str, Curve], path: str | Path, *, title: str = "", along: Along = "epoch"
+) -> None:
+    """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below.
+
+    along: seconds of training for runs whose epochs are of different length.
+    """
+    if not curves:
+        raise ValueError("plot_learning_curves: curves must not be empty")
+    # The object interface: no global backend is chosen and no figure outlives this call.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    canvas: Any = FigureCanvasAgg(figure)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for number, (name, curve) in enumerate(curves.items()):
+        _draw(above, below, name, curve, COLOURS[number % len(COLOURS)], along)
+    above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
+    above.legend(frameon=False)
+    below.set_ylabel("training loss")
+    below.set_xlabel("seconds of training" if along == "seconds" else "epoch")
+    below.xaxis.get_major_locator().set_params(integer=along == "epoch")
+    for axes in (above, below):
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    if title:
+        above.set_title(title)
+    buffer = io.BytesIO()
+    canvas.print_png(buffer)
+    write_file(Path(path), buffer.getvalue())
+
+
+def _draw(above: Any, below: Any, name: str, curve: Curve, colour: str, along: Along) -> None:
+    places = curve.places(along)
+    measured = [at for at, value in enumerate(curve.valid) if not math.isnan(value)]
+    where, valid = [places[at] for at in measured], [curve.valid[at] for at in measured]
+    above.plot(where, valid, color=colour, linewidth=2, marker="o", markersize=4, label=f"{name}, validation")
+    above.plot(places, curve.train, color=colour, linewidth=1, linestyle="--", label=f"{name}, training")
+    below.plot(places, curve.loss, color=colour, linewidth=1.5)

@@ -1,0 +1,11 @@
+"""Baselines: what a graph neural network has to beat, from logistic regression to SIGN, each in a file of its own.
+
+Not for: graph neural networks themselves (nn, train), nor for tables (cli).
+"""
+
+from __future__ import annotations
+
+from shadow_gnn.studies.baselines.problem import BaselineResult, Problem, make_problem
+from shadow_gnn.studies.baselines.runs import BASELINES, run_baselines, what_runs
+
+__all__ = ["BASELINES", "BaselineResult", "Problem", "make_problem", "run_baselines", "what_runs"]

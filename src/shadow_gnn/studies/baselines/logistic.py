@@ -1,0 +1,114 @@
+"""Logistic regression on raw features, and on features smoothed as often as is best on validation.
+
+Not for: a fixed number of hops (sgc.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.nn.smoothing import smoothed
+from shadow_gnn.studies.baselines.needs import needed
+from shadow_gnn.studies.baselines.problem import BaselineResult, Inputs, Problem, input_matrix, split_inputs
+
+DECAYS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Weights of the squared weights in the loss that are tried, from strong to weak."""
+MAX_HOPS = 6
+"""Most hops of smoothing that are tried."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The logistic regression whose decay was best on validation."""
+
+    decay: float
+    """Weight of the squared weights in the loss."""
+    valid: float
+    """The metric on the validation targets."""
+    test: float | None
+    """The metric on the test targets, if there are any."""
+
+
+def raw_features(problem: Problem, progress: Progress = silent) -> BaselineResult:
+    """Fit logistic regression to the features as they are: what is known without the graph."""
+    begin = time.perf_counter()
+    fit = fit_logistic(problem, split_inputs(problem, input_matrix(problem.graph)), progress)
+    return _result("raw", problem, fit, begin)
+
+
+def smoothed_features(problem: Problem, progress: Progress = silent, *, max_hops: int = MAX_HOPS) -> BaselineResult:
+    """Fit logistic regression to Â^k X for k = 1, 2, ... until one more hop is not better on validation."""
+    begin = time.perf_counter()
+    best: tuple[int, Fit] | None = None
+    for num_hops, x in enumerate(smoothed(problem.graph, input_matrix(problem.graph), max_hops), start=1):
+        fit = fit_logistic(problem, split_inputs(problem, x), progress)
+        if best is not None and fit.valid <= best[1].valid:
+            break
+        best = num_hops, fit
+    assert best is not None
+    return _result("smoothed", problem, best[1], begin, num_hops=best[0])
+
+
+def fixed_hops(problem: Problem, num_hops: int, progress: Progress = silent) -> BaselineResult:
+    """Fit logistic regression to Â^k X of one k."""
+    begin = time.perf_counter()
+    x: Inputs = input_matrix(problem.graph)
+    for power in smoothed(problem.graph, x, num_hops):
+        x = power
+    fit = fit_logistic(problem, split_inputs(problem, x), progress)
+    return _result("sgc", problem, fit, begin, num_hops=num_hops)
+
+
+def _result(name: str, problem: Problem, fit: Fit, begin: float, *, num_hops: int | None = None) -> BaselineResult:
+    hops = {} if num_hops is None else {"num_hops": num_hops}
+    settings = {**hops, "decay": fit.decay}
+    seconds = time.perf_counter() - begin
+    return BaselineResult(name, problem.metric, fit.valid, fit.test, seconds, settings, needed(name, problem).total)
+
+
+def fit_logistic(problem: Problem, inputs: Mapping[str, Tensor], progress: Progress = silent) -> Fit:
+    """Fit for each decay, from strong to weak, each from the last one's weights; return the best on validation.
+
+    inputs: the rows of each split, [B, F]. Several labels get a sigmoid each, one class a softmax over all.
+    """
+    width, num_classes = inputs["train"].shape[1], problem.task.out_dim
+    weight = torch.zeros(width, num_classes, requires_grad=True)
+    offset = torch.zeros(num_classes, requires_grad=True)
+    fits: list[Fit] = []
+    for number, decay in enumerate(DECAYS):
+        progress("logistic regression", number, len(DECAYS))
+
+        def loss(decay: float = decay) -> Tensor:
+            logits = inputs["train"] @ weight + offset
+            return problem.task.loss(logits, problem.labels["train"]) + decay * weight.square().sum()
+
+        _minimise([weight, offset], loss)
+        scores = _scores(problem, inputs, weight.detach(), offset.detach())
+        fits.append(replace(scores, decay=decay))
+        best = max(fits, key=lambda fit: fit.valid)
+        if len(fits) - fits.index(best) > 2:  # Two weaker ones in a row brought nothing.
+            break
+    return best
+
+
+def _scores(problem: Problem, inputs: Mapping[str, Tensor], weight: Tensor, offset: Tensor) -> Fit:
+    found = {name: problem.score(name, inputs[name] @ weight + offset) for name in inputs if name != "train"}
+    return Fit(0.0, found["valid"], found.get("test"))
+
+
+def _minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
+    optimiser = torch.optim.LBFGS(parameters, max_iter=60, line_search_fn="strong_wolfe", tolerance_change=1e-7)
+
+    def closure() -> Tensor:
+        optimiser.zero_grad()
+        value = loss()
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimiser.step(closure)  # type: ignore[no-untyped-call]

@@ -1,0 +1,50 @@
+"""Recommend: one extractor of several, and why, in one line.
+
+Not for: measuring them (run.py). Test targets never have a say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import mean
+
+from shadow_gnn.studies.compare_extractors.record import ExtractorRow
+
+
+def recommend(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: int) -> tuple[str, str]:
+    """Return the name of the row to begin with and the reason.
+
+    By the probe: the fastest of those within one standard error of the best on validation. Without a probe, by the
+    share of the target's class in scopes, of those that are at least half as large as the largest: what is near has the
+    same class more often, so that small scopes would win by their size. Without classes there is nothing to judge by.
+    """
+    if metric is not None:
+        return _by_probe(rows, metric.replace("_", "-"), num_valid)
+    least = max(row.contents.num_nodes for row in rows) / 2
+    judged = [row for row in rows if row.contents.homophily is not None and row.contents.num_nodes >= least]
+    if judged:
+        best = max(judged, key=lambda row: (row.contents.homophily or 0.0, -row.cpu_us))
+        share = best.contents.homophily
+        return best.name, f"no probe could be fitted; its scopes have the most of the target's own class ({share:.1%})"
+    first = next((row for row in rows if row.name == "ppr"), rows[0])
+    return first.name, "nothing to judge by without classes; it is where to begin, and a run will tell"
+
+
+def _by_probe(rows: Sequence[ExtractorRow], metric: str, num_valid: int) -> tuple[str, str]:
+    best = max(rows, key=lambda row: (mean(row.valid), -row.cpu_us))
+    top = mean(best.valid)
+    error = math.sqrt(max(top * (1 - top), 0.0) / max(1, num_valid))
+    near = [row for row in rows if mean(row.valid) >= top - error]
+    chosen = min(near, key=lambda row: row.cpu_us)
+    reason = f"{metric} {mean(chosen.valid):.3f} of the probe on {num_valid:,} validation targets"
+    if chosen is best:
+        reason += ", the best"
+        if len(near) > 1:
+            reason += f" and the fastest of {len(near)} within one standard error ({error:.3f})"
+    else:
+        reason += f", within one standard error ({error:.3f}) of the best, {best.name} ({top:.3f}), and the fastest"
+        reason += f" of {len(near)} such ({chosen.cpu_us:,.0f} against {best.cpu_us:,.0f} µs)"
+    if chosen.contents.num_nodes <= 1:
+        reason += "; the graph adds nothing that the probe can see"
+    return chosen.name, reason

@@ -1,0 +1,62 @@
+"""Labels: which classes a comparison may see.
+
+Not for: what is made of them (contents.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.studies.compare_extractors.contents import UNKNOWN
+from shadow_gnn.tasks.task import label_kind, split_targets
+
+Ints = NDArray[np.int64]
+
+_BLOCK_NODES = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class SeenLabels:
+    """The classes of some nodes of a graph, and of no others."""
+
+    graph: Graph
+    """Whose classes they are."""
+    nodes: Ints | None
+    """Nodes whose classes are seen, ascending; None for all that are known."""
+    num_known: int
+    """How many these are."""
+
+    def of(self, node_id: Ints) -> Ints:
+        """Return the class of each node, UNKNOWN where it is not seen. [N]"""
+        rows = array_rows(self.graph, "y", node_id)
+        assert rows is not None
+        label = np.where(rows < 0, UNKNOWN, rows).astype(np.int64)
+        if self.nodes is not None:
+            place = np.minimum(np.searchsorted(self.nodes, node_id), len(self.nodes) - 1)
+            label[self.nodes[place] != node_id] = UNKNOWN
+        return label
+
+
+def seen_labels(graph: Graph) -> tuple[SeenLabels | None, str]:
+    """Return what may be seen, or None, and a line that says so: classes of the training nodes, where there are any.
+
+    Those of validation and test would tell how good the scopes of the very targets are that models are judged on.
+    """
+    if graph.y is None or label_kind(graph) != "classes":
+        what = "no labels" if graph.y is None else "no classes"
+        return None, f"homophily and entropy are left out: the graph has {what}"
+    if graph.splits:
+        if "train" not in graph.splits:
+            return None, "homophily and entropy are left out: the graph has no split train"
+        nodes = np.sort(split_targets(graph, "train"))
+        return SeenLabels(graph, nodes, len(nodes)), (
+            f"homophily and entropy see the classes of the {len(nodes):,} training nodes alone"
+        )
+    blocks = range(0, graph.num_nodes, _BLOCK_NODES)
+    count = sum(int((np.asarray(graph.y[start : start + _BLOCK_NODES]) >= 0).sum()) for start in blocks)
+    return SeenLabels(graph, None, count), f"homophily and entropy see the classes of all {count:,} labelled nodes"

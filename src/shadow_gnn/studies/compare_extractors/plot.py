@@ -1,0 +1,101 @@
+"""Plot: one PNG of several extractors side by side.
+
+Not for: computing what it shows.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from shadow_gnn.base.files import write_file
+from shadow_gnn.studies.compare_extractors.record import Comparison
+
+_COLOUR, _OTHER = "#4878a8", "#d0885c"
+_SHADES = ("#274b70", "#4878a8", "#7fa6cc", "#b4cde4")
+
+
+def plot_comparison(found: Comparison, title: str, path: Path) -> None:
+    """Draw time, hops, overlap and, where there are any, classes and the probe, and write them as PNG."""
+    # The object interface: no global backend is chosen and no figure outlives this call.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = [_times, _hops, _overlap]
+    if any(row.contents.homophily is not None for row in found.rows):
+        panels.insert(2, _labels)
+    if found.metric is not None:
+        panels.insert(-1, _probe)
+    height = 1.6 + 0.28 * len(found.rows)
+    figure = Figure(figsize=(3.6 * len(panels), height), layout="constrained")
+    canvas: Any = FigureCanvasAgg(figure)
+    for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
+        panel(axes, found)
+    figure.suptitle(f"{title}: scopes of at most {found.size} nodes; begin with {found.recommended}", fontsize=10)
+    buffer = io.BytesIO()
+    canvas.print_png(buffer)
+    write_file(path, buffer.getvalue())
+
+
+def _times(axes: Any, found: Comparison) -> None:
+    axes.barh(range(len(found.rows)), [row.cpu_us for row in found.rows], color=_COLOUR)
+    axes.set_xscale("log")
+    axes.set_xlabel("CPU µs per target")
+    _names(axes, found, "time")
+
+
+def _hops(axes: Any, found: Comparison) -> None:
+    left = [0.0] * len(found.rows)
+    for hop, shade in enumerate(_SHADES, start=1):
+        last = hop == len(_SHADES)
+        shares = [
+            sum(row.contents.hop_share[hop - 1 :]) if last else sum(row.contents.hop_share[hop - 1 : hop])
+            for row in found.rows
+        ]
+        axes.barh(range(len(found.rows)), shares, left=left, color=shade, label=f"{hop}{'+' if last else ''}")
+        left = [before + share for before, share in zip(left, shares, strict=True)]
+    axes.set_xlabel("share of nodes by hop")
+    axes.legend(fontsize=7, ncols=len(_SHADES), loc="lower right", handlelength=1, columnspacing=0.8)
+    _names(axes, found, "hops")
+
+
+def _labels(axes: Any, found: Comparison) -> None:
+    values = [row.contents.homophily or 0.0 for row in found.rows]
+    axes.barh(range(len(found.rows)), values, color=_COLOUR)
+    axes.set_xlabel(f"share of the target's class, {found.num_known:,} labels")
+    _names(axes, found, "homophily")
+
+
+def _probe(axes: Any, found: Comparison) -> None:
+    for offset, colour, split in ((-0.15, _COLOUR, "valid"), (0.15, _OTHER, "test")):
+        values = [getattr(row, split) for row in found.rows]
+        if not values[0]:
+            continue
+        error = [stdev(several) if len(several) > 1 else 0.0 for several in values]
+        where = [place + offset for place in range(len(values))]
+        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=colour, label=split)
+    axes.set_ylim(-0.5, len(found.rows) - 0.5)
+    axes.set_xlabel(f"{found.metric} of shaDow-SGC".replace("_", "-"))
+    axes.legend(fontsize=7)
+    _names(axes, found, "probe")
+
+
+def _overlap(axes: Any, found: Comparison) -> None:
+    axes.imshow(found.overlap, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+    for y, values in enumerate(found.overlap):
+        for x, value in enumerate(values):
+            axes.annotate(
+                f"{value:.2f}", (x, y), ha="center", va="center", fontsize=6, color="white" if value > 0.6 else "black"
+            )
+    axes.set_xticks(range(len(found.rows)), [row.name for row in found.rows], rotation=60, fontsize=7, ha="right")
+    _names(axes, found, "overlap (Jaccard)")
+
+
+def _names(axes: Any, found: Comparison, title: str) -> None:
+    axes.set_yticks(range(len(found.rows)), [row.name for row in found.rows], fontsize=7)
+    axes.set_title(title, fontsize=9)
+    if not axes.yaxis_inverted():
+        axes.invert_yaxis()
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,125 @@
+"""Recipe cost: what a recipe's model costs per target on a graph, with scopes and without.
+
+Not for: the equations (analysis/cost) or memory (training/footprint.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.normal.hops import hop_counts
+from shadow_gnn.recipe import ModelRecipe, PprRecipe, Recipe
+from shadow_gnn.studies.cost import (
+    Estimate,
+    Network,
+    ensemble_macs,
+    estimate_mean,
+    estimate_ratio,
+    full_batch_cost,
+    normal_macs,
+    scope_sizes,
+    shadow_macs,
+)
+from shadow_gnn.training.build import build_extractor
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """What one way of inference costs per target."""
+
+    name: str
+    """shadow, normal (minibatch: the whole neighbourhood of each target) or full batch (shared by all targets)."""
+    macs: Estimate
+    """Multiply-add operations."""
+    ratio: Estimate
+    """The same over those of shadow."""
+    num_nodes: float
+    """Nodes that are read, on average; of all branches together."""
+    num_edges: float
+    """Edges that the widest layer sums over, on average; of all branches together."""
+
+
+def cost_network(model: ModelRecipe, in_dim: int, *, readout: str | None = None) -> Network:
+    """Return what the equations read of a model; in_dim: columns of its input. readout: in the place of its own."""
+    wide = in_dim + model.hidden_dim if model.encoding != "none" and model.encoding_join == "concat" else in_dim
+    return Network(
+        model.layer,
+        (wide, *[model.hidden_dim] * model.num_layers),
+        skip=model.skip,
+        readout=readout or model.readout,
+        sort_size=model.sort_size,
+    )
+
+
+def input_dim(recipe: Recipe, graph: Graph) -> int:
+    """Return the columns that the model reads of each node; a graph without features has those of the encoding."""
+    width = 0 if graph.x is None else graph.x.shape[1]
+    labels = 0
+    if recipe.inputs.reads_labels:
+        from shadow_gnn.tasks.task import node_task
+
+        labels = node_task(graph).out_dim
+    return recipe.inputs.num_columns(width, labels) or recipe.model.hidden_dim
+
+
+def recipe_costs(
+    recipe: Recipe,
+    graph: Graph,
+    targets: Ints,
+    num_all: int,
+    *,
+    in_dim: int | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> list[CostLine]:
+    """Count for some of num_all targets; in_dim: input columns, those of the graph if None.
+
+    A recipe of a normal GNN has no extractor; the default one stands in. Of several branches, the normal GNN is the
+    first one's.
+    """
+    width = input_dim(recipe, graph) if in_dim is None else in_dim
+    network = cost_network(recipe.parts[0].model or recipe.model, width, readout="center")
+    ours, ours_nodes, ours_edges = _shadow(recipe, graph, targets, width, seed, progress)
+    counts = hop_counts(graph, targets, network.num_layers, progress=progress)
+    normal = normal_macs(counts, network)
+    whole = np.full(len(targets), full_batch_cost(graph, network, num_all))
+    # The first layer reads nodes of L hops and makes those of L - 1.
+    nodes, edges = counts.nodes[:, -1], counts.edges[:, -2]
+
+    def line(name: str, macs: Floats, num_nodes: Any, num_edges: Any) -> CostLine:
+        return CostLine(
+            name,
+            estimate_mean(macs, num_all),
+            estimate_ratio(macs, ours, num_all),
+            float(np.mean(num_nodes)),
+            float(np.mean(num_edges)),
+        )
+
+    return [
+        line("shadow", ours, ours_nodes, ours_edges),
+        line("normal", normal, nodes, edges),
+        line("full batch", whole, graph.num_nodes, graph.num_edges),
+    ]
+
+
+def _shadow(
+    recipe: Recipe, graph: Graph, targets: Ints, width: int, seed: int, progress: Progress
+) -> tuple[Floats, Ints, Ints]:
+    """Return operations, nodes and edges of each target's scopes, all branches together."""
+    macs, nodes, edges = [], np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
+    for part in recipe.parts:
+        extractor = build_extractor(part.extractor or PprRecipe(), training=False)
+        sizes = scope_sizes(graph, extractor, targets, seed=seed, progress=progress)
+        macs.append(shadow_macs(sizes, cost_network(part.model or recipe.model, width)))
+        nodes, edges = nodes + sizes.nodes, edges + sizes.edges
+    attention = recipe.model.ensemble == "attention"
+    return ensemble_macs(macs, recipe.model.hidden_dim, attention=attention), nodes, edges

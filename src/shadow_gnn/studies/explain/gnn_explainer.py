@@ -1,0 +1,58 @@
+"""GNNExplainer of PyG on a model's twin: a mask over the messages, optimised for one target at a time.
+
+Not for: many targets; saliency.py answers for all of a batch in one pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.studies.explain.pyg_twin import PygTwin
+from shadow_gnn.studies.explain.saliency import frozen
+from shadow_gnn.tasks.task import Target
+
+_MODES = {"classes": "multiclass_classification", "values": "regression"}
+
+
+class TwinExplainer:
+    """PyG's GNNExplainer for a normal GNN; what it finds depends on the target, its scope and the seed alone."""
+
+    def __init__(self, model: ShadowGNN, target: Target, *, num_epochs: int = 100, seed: int = 0) -> None:
+        """Make the model's twin; num_epochs: steps of the optimiser for each target."""
+        from torch_geometric.explain import Explainer, GNNExplainer
+
+        if target not in _MODES:
+            raise ValueError(f"TwinExplainer: target must be classes or values, got {target!r}; saliency takes any")
+        if num_epochs < 1:
+            raise ValueError(f"TwinExplainer: num_epochs must be at least 1, got {num_epochs}")
+        self._model, self._seed = model, seed
+        self._explainer: Any = Explainer(
+            PygTwin(model),
+            algorithm=GNNExplainer(epochs=num_epochs),
+            explanation_type="model",
+            edge_mask_type="object",
+            model_config={"mode": _MODES[target], "task_level": "node", "return_type": "raw"},
+        )
+
+    def edge_scores(self, batch: Batch) -> Tensor:
+        """Return the mask of each message, from 0 to 1; batch: one target with its scope. [E]"""
+        if len(batch) != 1 or batch.targets.shape[1] != 1:
+            raise ValueError(f"TwinExplainer: batch must be of one target, got {tuple(batch.targets.shape)}")
+        x = batch.x
+        if x is None:
+            raise ValueError("TwinExplainer: batch must hold features, got none")
+        if batch.num_edges == 0:
+            return x.new_zeros(0)
+        node, row = int(batch.targets[0, 0]), int(batch.target_node[0, 0])
+        extra = {} if batch.edge_weight is None else {"edge_weight": batch.edge_weight}
+        with torch.random.fork_rng(devices=[]), frozen(self._model):
+            torch.default_generator.manual_seed(derive_seed(f"explainer {node}", self._seed, None))
+            found = self._explainer(x, batch.edge_index(), index=row, **extra)
+        mask: Tensor = found.edge_mask
+        return mask.detach()

@@ -1,0 +1,272 @@
+"""PygTwin: a model once more as PyG builds them, on the same weights, for whatever works on PyG's message passing.
+
+Not for: speed; every message is an array's row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+from torch_geometric.utils import scatter, softmax
+
+from shadow_gnn.nn.branch import SHORTEST
+from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
+from shadow_gnn.nn.layers.gcn import GcnLayer
+from shadow_gnn.nn.layers.gin import GinLayer
+from shadow_gnn.nn.layers.mlp import MlpLayer
+from shadow_gnn.nn.layers.pyg import PygLayer
+from shadow_gnn.nn.layers.sage import SageLayer
+from shadow_gnn.nn.layers.sgc import SgcLayer
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.nn.readouts.skip import join_layers
+from shadow_gnn.normal.layerwise import single_branch
+
+
+class MessageSum(MessagePassing):  # type: ignore[misc]
+    """out[i] = sum over edges (j, i) of factor[edge] x[j], one factor for each head of a row."""
+
+    def __init__(self) -> None:
+        """Make the sum; it has no weights."""
+        super().__init__(aggr="add")
+
+    def forward(self, x: Tensor, edge_index: Tensor, factor: Tensor) -> Tensor:
+        """Sum the rows of the senders; factor [E, heads]. [N, H]"""
+        out: Tensor = self.propagate(edge_index, x=x, factor=factor)
+        return out
+
+    def message(self, x_j: Tensor, factor: Tensor) -> Tensor:
+        """Return the messages, which PyG multiplies by an explainer's mask. [E, H]"""
+        heads = x_j.view(len(x_j), factor.shape[1], -1)
+        return (factor[:, :, None] * heads).flatten(1)
+
+
+@dataclass(frozen=True, eq=False)
+class TwinEdges:
+    """The edges as a layer's twin reads them."""
+
+    edge_index: Tensor
+    """[2, E], senders above, receivers below, in any order."""
+    weight: Tensor
+    """[E], 1 where edges have no weights."""
+    num_nodes: int
+    """Number of nodes N."""
+
+    def degree(self) -> Tensor:
+        """Return the sum of the weights of each receiver's edges. [N]"""
+        out: Tensor = scatter(self.weight, self.edge_index[1], dim=0, dim_size=self.num_nodes, reduce="sum")
+        return out
+
+    def mean(self) -> Tensor:
+        """Return factors that sum to 1 for each receiver. [E, 1]"""
+        degree = self.degree()
+        return (self.weight / degree[self.edge_index[1]])[:, None]
+
+    def symmetric(self) -> tuple[Tensor, Tensor]:
+        """Return the factors of D^-1/2 (A + I) D^-1/2: of the edges [E, 1] and of every node's self-edge [N, 1]."""
+        root = (self.degree() + 1).rsqrt()
+        sender, receiver = self.edge_index
+        return (self.weight * root[sender] * root[receiver])[:, None], (root * root)[:, None]
+
+    def attention(self, to_score: Tensor, from_score: Tensor) -> tuple[Tensor, Tensor]:
+        """Return softmax attention to the senders, times the weights, and of every node to itself. [E, h], [N, h]"""
+        sender, receiver = self.edge_index
+        nodes = torch.arange(self.num_nodes, device=sender.device)
+        score = torch.cat((to_score[receiver] + from_score[sender], to_score + from_score))
+        share: Tensor = softmax(F.leaky_relu(score, 0.2), torch.cat((receiver, nodes)), num_nodes=self.num_nodes)
+        return share[: len(sender)] * self.weight[:, None], share[len(sender) :]
+
+
+class GcnTwin(nn.Module):
+    """The twin of GcnLayer."""
+
+    def __init__(self, layer: GcnLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer, self.sum = layer, MessageSum()
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        factor, own = edges.symmetric()
+        total = self.sum(x, edges.edge_index, factor) + own * x
+        return _after(self.layer.norm, self.layer.activation, self.layer.linear(total))
+
+
+class SageTwin(nn.Module):
+    """The twin of SageLayer."""
+
+    def __init__(self, layer: SageLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer, self.sum = layer, MessageSum()
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        layer = self.layer
+        mean = self.sum(x, edges.edge_index, edges.mean())
+        own = _after(layer.self_norm, layer.activation, layer.self_linear(x))
+        return own + _after(layer.neighbour_norm, layer.activation, layer.neighbour_linear(mean))
+
+
+class GatTwin(nn.Module):
+    """The twin of GatLayer."""
+
+    def __init__(self, layer: GatLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer, self.sum = layer, MessageSum()
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        layer = self.layer
+        own = layer.activation(layer.self_linear(x))
+        sent = layer.activation(layer.neighbour_linear(x))
+        scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbour_attention)
+        got = _attended(self.sum, sent, edges, *scores)
+        out: Tensor = (layer.self_norm(own) + layer.neighbour_norm(got)) / 2
+        return out
+
+
+class GatConvTwin(nn.Module):
+    """The twin of GatConvLayer."""
+
+    def __init__(self, layer: GatConvLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer, self.sum = layer, MessageSum()
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        layer = self.layer
+        sent = layer.linear(x)
+        scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbour_attention)
+        return _after(layer.norm, layer.activation, _attended(self.sum, sent, edges, *scores) + layer.bias)
+
+
+class GinTwin(nn.Module):
+    """The twin of GinLayer."""
+
+    def __init__(self, layer: GinLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer, self.sum = layer, MessageSum()
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        layer = self.layer
+        total = (1 + layer.eps) * x + self.sum(x, edges.edge_index, edges.weight[:, None])
+        inner = F.relu(layer.inner_linear(total))
+        return _after(layer.norm, layer.activation, layer.outer_linear(inner))
+
+
+class SgcTwin(nn.Module):
+    """The twin of SgcLayer."""
+
+    def __init__(self, layer: SgcLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer, self.sum = layer, MessageSum()
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        factor, own = edges.symmetric()
+        total: Tensor = self.sum(x, edges.edge_index, factor) + own * x
+        return total if self.layer.linear is None else F.linear(total, self.layer.linear.weight)
+
+
+class MlpTwin(nn.Module):
+    """The twin of MlpLayer."""
+
+    def __init__(self, layer: MlpLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        out: Tensor = self.layer.dense(x)
+        return out
+
+
+class ConvTwin(nn.Module):
+    """The twin of PygLayer: its own conv."""
+
+    def __init__(self, layer: PygLayer) -> None:
+        """Share the layer's weights."""
+        super().__init__()
+        if layer.takes_attr:
+            raise ValueError(f"PygTwin: {layer.name} must be without edge features, which a twin does not get")
+        self.layer = layer
+
+    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
+        """Return all rows. [N, H]"""
+        extra = {"edge_weight": edges.weight} if self.layer.takes_weight else {}
+        out = self.layer.conv(x, edges.edge_index, **extra)
+        return _after(self.layer.norm, self.layer.activation, out)
+
+
+_TWINS: dict[type[nn.Module], Callable[[Any], nn.Module]] = {
+    GcnLayer: GcnTwin,
+    SageLayer: SageTwin,
+    GatLayer: GatTwin,
+    GatConvLayer: GatConvTwin,
+    GinLayer: GinTwin,
+    SgcLayer: SgcTwin,
+    MlpLayer: MlpTwin,
+    PygLayer: ConvTwin,
+}
+
+
+class PygTwin(nn.Module):
+    """What a normal GNN (one branch, encoding none, readout center) answers for every node of a graph.
+
+    Called as models of PyG are, model(x, edge_index, edge_weight=None), with the features as they are stored. Weights
+    are shared, not copied; in eval mode the logits of a target are those of the model itself.
+    """
+
+    def __init__(self, model: ShadowGNN) -> None:
+        """Make a twin of each layer."""
+        super().__init__()
+        branch = single_branch(model)
+        self.layers = nn.ModuleList(_TWINS[type(layer)](layer) for layer in branch.backbone.layers)
+        self.readout, self.head, self.scaling = branch.readout, model.head, model.scaling
+        self.eval()
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """Return the logits of all nodes; edge_index [2, E], senders above. [N, C]"""
+        weight = x.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight.to(x.dtype)
+        edges = TwinEdges(edge_index, weight, len(x))
+        if self.scaling is not None:
+            x = self.scaling(x)
+        outputs: list[Tensor] = []
+        for layer in self.layers:
+            x = layer(x, edges)
+            outputs.append(x)
+        vector = join_layers(outputs, self.readout.skip)
+        if self.readout.dense is not None:
+            vector = self.readout.dense(vector)
+        logits: Tensor = self.head(F.normalize(vector, dim=1, eps=SHORTEST))
+        return logits
+
+
+def _after(norm: nn.Module, activation: nn.Module, x: Tensor) -> Tensor:
+    out: Tensor = norm(activation(x))
+    return out
+
+
+def _head_scores(x: Tensor, attention: Tensor) -> Tensor:
+    """Multiply each head's part of every row by that head's vector. [N, heads]"""
+    return (x.view(len(x), *attention.shape) * attention).sum(dim=2)
+
+
+def _attended(total: MessageSum, sent: Tensor, edges: TwinEdges, to_score: Tensor, from_score: Tensor) -> Tensor:
+    """Sum what is sent by attention, what a node sends to itself included. [N, H]"""
+    share, own = edges.attention(to_score, from_score)
+    values = sent.view(len(sent), own.shape[1], -1)
+    out: Tensor = total(sent, edges.edge_index, share) + (own[:, :, None] * values).flatten(1)
+    return out

@@ -1,0 +1,312 @@
+"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; goes on after any end.
+
+Not for: how nodes are ranked (scoring.py), nor for what the recipes of the phases are (recipes.py).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError
+
+from shadow_gnn.base.errors import RunError
+from shadow_gnn.base.files import Progress, new_folder, silent, write_blocks
+from shadow_gnn.base.memory import available_memory
+from shadow_gnn.extract import Extractor
+from shadow_gnn.extract.scope_file import read_scope_file
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.recipe import Recipe, Record
+from shadow_gnn.recipe.file import read_recipe, write_recipe
+from shadow_gnn.studies.learned_scopes.recipes import (
+    CANDIDATES_PER_NODE,
+    Method,
+    candidate_recipe,
+    check_recipe,
+    learned_recipe,
+    normal_recipe,
+    scope_size,
+)
+from shadow_gnn.studies.learned_scopes.scoring import Explainer, Places, Scorer, parts_folder, write_scopes
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.run_setup import open_recipe_graph
+from shadow_gnn.training.runs.folder import RECIPE, RESULT, Run, check_graph, locked, open_run, read_json, write_json
+from shadow_gnn.training.runs.run import RunOptions, RunWatcher, SilentRun, resume_run, train_recipe, with_graph_path
+
+Ints = NDArray[np.int64]
+
+RECORD, SCOPES = "learn.json", "scopes.safetensors"
+NORMAL, LEARNED, ORIGINAL = "normal", "learned", "original"
+MOST_FULL_EDGES = 5_000_000
+"""Graphs of more CSR entries are trained on drawn neighbours in phase 1."""
+_OVERLAP_TARGETS = 1000
+
+
+class LearnRecord(Record):
+    """What learn.json says: all that decides the scopes, beside the recipe."""
+
+    format: Literal["shadow-learn"] = "shadow-learn"
+    """Tells the file from any other learn.json."""
+    version: Literal[1] = 1
+    """Version of the folder's layout."""
+    explainer: Explainer
+    """How candidates are ranked."""
+    explainer_epochs: Annotated[int, Field(ge=1, le=1_000_000)]
+    """Steps of GNNExplainer for each target."""
+    topk: Annotated[int, Field(ge=1, le=1_000_000)]
+    """Most nodes of a learned scope."""
+    candidates: Annotated[int, Field(ge=1, le=1_000_000)]
+    """Most candidates of a target."""
+    targets: Literal["splits", "all"]
+    """Nodes that get a scope: those of the splits, or all."""
+    method: Method
+    """How the normal GNN is trained."""
+    num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] | None
+    """Epochs of the normal GNN; None for as many as the recipe derives."""
+    source: str | None
+    """A run whose model is explained instead; None to train one."""
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """What `learn_scope` can do without."""
+
+    explainer: Explainer = "saliency"
+    """How candidates are ranked: the gradient with respect to every message, or PyG's GNNExplainer."""
+    explainer_epochs: int = 100
+    """Steps of GNNExplainer for each target."""
+    topk: int | None = None
+    """Most nodes of a learned scope; None for as many as the recipe's."""
+    candidates: int | None = None
+    """Most candidates of a target, which the recipe's extractor gives; None for 4 times topk."""
+    targets: Literal["splits", "all"] = "splits"
+    """Nodes that get a scope."""
+    method: Method | None = None
+    """How the normal GNN is trained; None for full on graphs that are small enough, else neighbour."""
+    num_epochs: int | None = None
+    """Epochs of the normal GNN; None for those of the recipe, and 100 at least where an epoch is one step."""
+    source: Path | None = None
+    """A finished run whose model is explained, in the place of phase 1."""
+    compare: bool = False
+    """Also train the recipe as it is, on the scopes of its own extractor."""
+
+
+class LearnWatcher(RunWatcher, Protocol):
+    """Who is told what happens."""
+
+    def on_phase(self, text: str) -> None:
+        """Hear that a phase begins."""
+        ...
+
+
+class SilentLearn(SilentRun):
+    """A watcher that does nothing."""
+
+    def on_phase(self, text: str) -> None:
+        """Do nothing."""
+
+
+def learn_scope(
+    recipe: Recipe,
+    folder: str | Path,
+    options: LearnOptions | None = None,
+    *,
+    watcher: LearnWatcher | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Learn scopes for a recipe of a shaDow model and train it on them; return what is in result.json.
+
+    Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
+    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment goes on when it
+    is made again, and ends with the same scopes and results.
+    """
+    folder, options, watcher = Path(folder), options or LearnOptions(), watcher or SilentLearn()
+    check_recipe(recipe)
+    graph = open_recipe_graph(recipe.graph)
+    recipe = with_graph_path(recipe, graph)
+    record = _record(recipe, graph, options, _kept_method(folder))
+    _open_folder(folder, recipe, record)
+    work = _Work(folder, recipe, graph, record, watcher)
+    with locked(folder):
+        normal = work.explained()
+        work.write_scopes(normal, progress)
+        learned = work.trained(
+            LEARNED, "phase 2: the shaDow model on the learned scopes", learned_recipe(recipe, work.scopes, record.topk)
+        )
+        original = None
+        if options.compare:
+            original = work.trained(ORIGINAL, "to compare: the recipe with its own scopes", recipe)
+        result = work.summary(normal, learned, original)
+        write_json(folder / RESULT, result)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """One folder's recipe, graph and options."""
+
+    folder: Path
+    recipe: Recipe
+    graph: Graph
+    record: LearnRecord
+    watcher: LearnWatcher
+
+    @property
+    def scopes(self) -> Path:
+        return self.folder / SCOPES
+
+    def extractor(self, num_nodes: int) -> Extractor:
+        """Return the recipe's own extractor with scopes of another size."""
+        assert self.recipe.extractor is not None
+        return build_extractor(candidate_recipe(self.recipe.extractor, num_nodes), training=False, edge_pos=True)
+
+    def explained(self) -> Run:
+        """Return the run whose model is explained, trained if need be."""
+        if self.record.source is None:
+            recipe = normal_recipe(self.recipe, self.record.method, self.record.num_epochs)
+            return self.trained(NORMAL, f"phase 1: a normal GNN ({self.record.method})", recipe)
+        run = open_run(self.record.source)
+        if run.result is None:
+            raise RunError(
+                f"{run.folder}: must be finished to explain its model; go on with shadow resume {run.folder}"
+            )
+        check_graph(run, self.graph)
+        return run
+
+    def trained(self, name: str, phase: str, recipe: Recipe) -> Run:
+        """Train a recipe below the folder, or go on with it; a finished run is left as it is."""
+        place = self.folder / name
+        run_options = RunOptions(graph=self.graph, watcher=self.watcher)
+        if not place.exists():
+            self.watcher.on_phase(phase)
+            return train_recipe(recipe, place, options=run_options)
+        if open_run(place).result is None:
+            self.watcher.on_phase(phase)
+        return resume_run(place, options=run_options)
+
+    def write_scopes(self, normal: Run, progress: Progress) -> None:
+        """Rank the candidates of all targets, unless that is done."""
+        if self.scopes.exists():
+            shutil.rmtree(parts_folder(self.scopes), ignore_errors=True)  # A kill may have come just before this.
+            return
+        record, trained = self.record, read_model(normal.folder)
+        self.watcher.on_phase(f"scoring: {record.candidates} candidates of each target by {record.explainer}")
+        scorer = Scorer(
+            trained,
+            self.extractor(record.candidates),
+            record.candidates,
+            record.topk,
+            record.explainer,
+            record.explainer_epochs,
+            self.recipe.seed,
+        )
+        places = Places.of(trained, self.graph, inductive=self.recipe.task.inductive)
+        write_scopes(scorer, places, _targets(self.graph, record.targets), self.scopes, progress=progress)
+
+    def summary(self, normal: Run, learned: Run, original: Run | None) -> dict[str, Any]:
+        """Return how good each model is, and how far the scopes differ from those of the recipe's own extractor."""
+        assert learned.result is not None
+        assert self.recipe.extractor is not None
+        results = {
+            NORMAL: normal.result,
+            LEARNED: learned.result,
+            ORIGINAL: None if original is None else original.result,
+        }
+        return {
+            "monitor": learned.result["monitor"],
+            "scopes": str(self.scopes),
+            "num_targets": len(read_scope_file(self.scopes).nodes),
+            "topk": self.record.topk,
+            "extractor": self.recipe.extractor.kind,
+            "shared": self._shared(),
+            **{
+                name: None if found is None else {"valid": found["valid"], "test": found["test"]}
+                for name, found in results.items()
+            },
+        }
+
+    def _shared(self) -> float:
+        """Return the share of the learned scopes' nodes, targets left out, that the own extractor has too."""
+        nodes = read_scope_file(self.scopes)
+        places = np.unique(np.linspace(0, len(nodes.nodes) - 1, _OVERLAP_TARGETS).astype(np.int64))
+        some = nodes.take(places)
+        own = self.extractor(self.record.topk)(self.graph, some.targets, seed=self.recipe.seed)
+        keys = [
+            np.repeat(some.targets, np.diff(ptr)) * self.graph.num_nodes + node_id
+            for ptr, node_id in ((some.ptr, some.node_id), (own.ptr, own.node_id))
+        ]
+        of_targets = some.targets * (self.graph.num_nodes + 1)
+        learned, known = (np.setdiff1d(part, of_targets) for part in keys)
+        return float(np.isin(learned, known).mean()) if len(learned) else 1.0
+
+
+def _targets(graph: Graph, which: Literal["splits", "all"]) -> Ints:
+    if which == "all":
+        return np.arange(graph.num_nodes)
+    return np.unique(np.concatenate([np.asarray(nodes, dtype=np.int64) for nodes in graph.splits.values()]))
+
+
+def _record(recipe: Recipe, graph: Graph, options: LearnOptions, kept: Method | None) -> LearnRecord:
+    """Fill in what the options leave open; kept: the method that was chosen when the folder was made."""
+    assert recipe.extractor is not None
+    topk = scope_size(recipe.extractor) if options.topk is None else options.topk
+    candidates = CANDIDATES_PER_NODE * topk if options.candidates is None else options.candidates
+    if candidates < topk:
+        raise ValueError(f"learn-scope: candidates must be at least topk {topk}, got {candidates}")
+    candidate_recipe(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
+    try:
+        return LearnRecord(
+            explainer=options.explainer,
+            explainer_epochs=options.explainer_epochs,
+            topk=topk,
+            candidates=candidates,
+            targets=options.targets,
+            method=options.method or kept or _method(recipe, graph),
+            num_epochs=options.num_epochs,
+            source=None if options.source is None else str(options.source.absolute()),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"learn-scope: {first['loc'][0]}: {first['msg']}, got {first['input']}") from error
+
+
+def _method(recipe: Recipe, graph: Graph) -> Method:
+    """Choose the whole graph at once where it is small and fits into half of the memory there is."""
+    if graph.num_edges > MOST_FULL_EDGES:
+        return "neighbour"
+    free = available_memory()
+    fits = free is None or 2 * predict_run(normal_recipe(recipe, "full"), graph).total <= free
+    return "full" if fits else "neighbour"
+
+
+def _kept_method(folder: Path) -> Method | None:
+    """Return the method of a folder that was begun before: what the memory there was decided, stays decided."""
+    found = read_json(folder / RECORD).get("method") if (folder / RECORD).exists() else None
+    return next((method for method in get_args(Method) if method == found), None)
+
+
+def _open_folder(folder: Path, recipe: Recipe, record: LearnRecord) -> None:
+    """Make the folder, or check that it was begun with the same recipe and options."""
+    if not os.path.lexists(folder):
+        files = {RECIPE: write_recipe(recipe), RECORD: record.model_dump_json(indent=1) + "\n"}
+        with new_folder(folder) as temporary:
+            for name, text in files.items():
+                write_blocks(temporary / name, iter([memoryview(text.encode())]), len(text.encode()))
+        return
+    if not (folder / RECORD).exists():
+        raise RunError(f"{folder}: exists already and is not of learn-scope; choose another --out")
+    before, now = read_json(folder / RECORD), record.model_dump(mode="json")
+    for name in now:
+        if before.get(name) != now[name]:
+            raise RunError(
+                f"{folder}: was begun with {name} {before.get(name)!r:.100}, got {now[name]!r}; choose another --out"
+            )
+    if read_recipe(folder / RECIPE) != recipe:
+        raise RunError(f"{folder}: was begun with another recipe, see {folder / RECIPE}; choose another --out")

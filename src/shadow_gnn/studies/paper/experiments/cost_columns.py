@@ -1,0 +1,301 @@
+"""Cost columns: the inference cost of every row of Table 1, counted on the graphs, beside what the paper prints.
+
+Not for: the equations (analysis/cost) or accuracies (table1.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.files import Progress
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.normal.hops import hop_counts
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
+from shadow_gnn.studies.cost import (
+    ScopeSizes,
+    estimate_mean,
+    estimate_ratio,
+    full_batch_cost,
+    normal_macs,
+    sample_targets,
+    scope_sizes,
+    shadow_macs,
+)
+from shadow_gnn.studies.cost.recipe import cost_network
+from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.training.build import build_extractor
+
+Ints = NDArray[np.int64]
+
+DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
+IN_DIM = {"flickr": 500, "reddit": 602, "yelp": 300, "ogbn-arxiv": 128, "ogbn-products": 100}
+"""Feature columns of the paper's data; costs are of these, whatever columns a graph here has."""
+MAX_TARGETS, FAST_TARGETS = 4000, 256
+_SEED = 0
+_HIDDEN_DIM = 256
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the paper's table."""
+
+    method: str
+    """As the table names it."""
+    layer: str
+    """gcn, sage or gat."""
+    num_layers: int | None
+    """None where it differs between data sets (3/5)."""
+    kind: str
+    """normal, ppr, 2hop or pool."""
+    printed: tuple[str, ...]
+    """Costs as they are printed, one for each of DATA."""
+
+    @property
+    def key(self) -> str:
+        """Name of the row among results."""
+        return f"{self.layer}-{self.num_layers or 'any'}-{self.kind}-{self.method}"
+
+
+_KINDS = {
+    "3-normal": ("{normal}", 3, "normal"),
+    "5-normal": ("{normal}", 5, "normal"),
+    "3-saint": ("{short}-SAINT", 3, "normal"),
+    "5-saint": ("{short}-SAINT", 5, "normal"),
+    "3-2hop": ("shaDow-{short} (2-hop)", 3, "2hop"),
+    "5-2hop": ("shaDow-{short} (2-hop)", 5, "2hop"),
+    "3-ppr": ("shaDow-{short} (PPR)", 3, "ppr"),
+    "5-ppr": ("shaDow-{short} (PPR)", 5, "ppr"),
+    "pool": ("shaDow-{short} (PPR) + pooling", None, "pool"),
+}
+
+
+def _rows(normal: str, short: str, printed: Mapping[str, str]) -> list[Row]:
+    """Return the rows of one architecture, in the order of the table; GraphSAINT's cost as the normal ones' do."""
+    costs = {**printed, "3-saint": printed["3-normal"], "5-saint": printed["5-normal"]}
+    return [
+        Row(method.format(normal=normal, short=short), short.lower(), num_layers, kind, tuple(costs[key].split()))
+        for key, (method, num_layers, kind) in _KINDS.items()
+        if key in costs
+    ]
+
+
+# Printed in Table 1; (1) is what the costs of an architecture and data set are measured in.
+ROWS = (
+    *_rows(
+        "GCN",
+        "GCN",
+        {
+            "3-normal": "2E0 6E1 2E1 1E1 5E0",
+            "5-normal": "2E2 1E3 1E3 1E3 9E2",
+            "3-ppr": "(1) (1) (1) (1) (1)",
+            "5-ppr": "1E0 1E0 2E0 2E0 2E0",
+            "pool": "1E0 1E0 2E0 2E0 2E0",
+        },
+    ),
+    *_rows(
+        "GraphSAGE",
+        "SAGE",
+        {
+            "3-normal": "3E0 5E1 2E1 1E1 4E0",
+            "5-normal": "2E2 1E3 2E3 1E3 1E3",
+            "3-2hop": "1E0 1E0 1E0 1E0 1E0",
+            "5-2hop": "2E0 2E0 2E0 2E0 2E0",
+            "3-ppr": "(1) (1) (1) (1) (1)",
+            "5-ppr": "2E0 2E0 2E0 2E0 2E0",
+            "pool": "2E0 2E0 1E0 2E0 1E0",
+        },
+    ),
+    *_rows(
+        "GAT",
+        "GAT",
+        {
+            "3-normal": "2E1 3E2 2E2 1E2 3E1",
+            "5-normal": "2E2 2E3 2E3 3E3 2E3",
+            "3-ppr": "(1) (1) (1) (1) (1)",
+            "5-ppr": "2E0 2E0 2E0 2E0 2E0",
+            "pool": "1E0 2E0 1E0 2E0 1E0",
+        },
+    ),
+)
+
+
+class CostColumns:
+    """The cost columns of Table 1, from topology alone."""
+
+    name = "cost"
+    paper = "Table 1, cost"
+    summary = "Inference cost of every row of Table 1 by the appendix's equations."
+    data = DATA
+
+    def jobs(self, options: Options) -> Sequence[Job]:
+        """Return one job for each data set that is there."""
+        most = FAST_TARGETS if options.fast else MAX_TARGETS
+        return [
+            Job(
+                name,
+                f"inference cost on {name}",
+                {"graph": graph.fingerprint, "max_targets": most, "seed": _SEED, "in_dim": IN_DIM[name], "version": 1},
+                partial(count_costs, name, graph, most),
+            )
+            for name, graph in open_found(DATA, options.data).items()
+        ]
+
+    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+        """Show ours beside the paper's."""
+        return Finding(
+            title="Inference cost (Table 1)",
+            text=_TEXT,
+            tables=(_wide_table(results), _long_table(results)),
+            draw=partial(_draw, dict(results)),
+            notes=_NOTES,
+        )
+
+
+def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
+    """Count all rows for the test targets of a data set, or for a sample of them."""
+    every = np.asarray(graph.splits["test"], dtype=np.int64)
+    targets = sample_targets(every, max_targets, seed=_SEED)
+    counts = hop_counts(graph, targets, 5, progress=progress)
+    sizes: dict[str, ScopeSizes] = {}
+    found: dict[str, Any] = {}
+    for layer in ("gcn", "sage", "gat"):
+        unit = None
+        # The row that is the unit comes first.
+        for row in sorted((row for row in ROWS if row.layer == layer), key=lambda row: row.kind != "ppr"):
+            recipe = row_recipe(name, row)
+            network = cost_network(recipe.model, IN_DIM[name])
+            if row.kind == "normal":
+                macs = normal_macs(counts, network)
+            else:
+                macs = shadow_macs(_sizes(recipe, graph, targets, sizes, progress), network)
+            unit = macs if unit is None else unit
+            mean, ratio = estimate_mean(macs, len(every)), estimate_ratio(macs, unit, len(every))
+            found[row.key] = {
+                "num_layers": network.num_layers,
+                "macs": [mean.value, mean.low, mean.high],
+                "ratio": [ratio.value, ratio.low, ratio.high],
+                "full_batch_macs": full_batch_cost(graph, network, len(every)) if row.kind == "normal" else None,
+            }
+    return {"num_targets": len(targets), "num_all": len(every), "rows": found}
+
+
+def _sizes(recipe: Recipe, graph: Graph, targets: Ints, known: dict[str, ScopeSizes], progress: Progress) -> ScopeSizes:
+    """Return how large a recipe's scopes are; recipes with the same scopes share them."""
+    assert recipe.extractor is not None
+    extractor = build_extractor(recipe.extractor, training=False)
+    if extractor.key not in known:
+        known[extractor.key] = scope_sizes(graph, extractor, targets, seed=_SEED, progress=progress)
+    return known[extractor.key]
+
+
+def row_recipe(name: str, row: Row) -> Recipe:
+    """Return the recipe of a row for a data set; that of a normal GNN differs only in having no scope."""
+    if row.kind == "normal":
+        return paper_recipe(f"{name}-{row.layer}-{row.num_layers}-full")
+    if row.kind == "pool":
+        rows = [each for each in paper_recipe_names(extra=False) if each.startswith(f"{name}-{row.layer}-")]
+        (pooled,) = [each for each in rows if each.split("-")[-1] in ("mean", "max")]
+        return paper_recipe(pooled)
+    return paper_recipe(f"{name}-{row.layer}-{row.num_layers}-{row.kind}")
+
+
+def _wide_table(results: Mapping[str, Result]) -> Table:
+    """Return the paper's table: a row for each method, two columns for each data set."""
+    columns = ["method", "layers"]
+    for name in DATA:
+        columns += [f"{name} (paper)", f"{name} (ours)"]
+    rows: list[tuple[Cell, ...]] = []
+    for row in ROWS:
+        cells: list[Cell] = [row.method, str(row.num_layers or "3/5")]
+        for place, name in enumerate(DATA):
+            result = results.get(name)
+            cells += [row.printed[place], None if result is None else round(result["rows"][row.key]["ratio"][0], 2)]
+        rows.append(tuple(cells))
+    caption = "Table 1, cost: operations per test node over those of the 3-layer shaDow (PPR) of the same architecture."
+    return Table("cost", caption, tuple(columns), tuple(rows))
+
+
+def _long_table(results: Mapping[str, Result]) -> Table:
+    columns = (
+        "data",
+        "method",
+        "layers",
+        "paper",
+        "ours",
+        "ours, low",
+        "ours, high",
+        "million operations",
+        "low",
+        "high",
+        "full batch, million per target",
+        "targets",
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, result in results.items():
+        for row in ROWS:
+            found = result["rows"][row.key]
+            whole = found["full_batch_macs"]
+            rows.append(
+                (
+                    name,
+                    row.method,
+                    found["num_layers"],
+                    row.printed[DATA.index(name)],
+                    *found["ratio"],
+                    *(value / 1e6 for value in found["macs"]),
+                    None if whole is None else whole / 1e6,
+                    result["num_targets"],
+                )
+            )
+    caption = "The same with 95 % confidence intervals and absolute numbers, also of a pass over the whole graph."
+    return Table("cost-detail", caption, columns, tuple(rows))
+
+
+def printed_value(text: str) -> float:
+    """Return a printed cost as a number; (1) is the unit."""
+    return 1.0 if text == "(1)" else float(text)
+
+
+def _draw(results: Mapping[str, Result], path: Path) -> None:
+    """Draw ours over the paper's, with a line where they are equal."""
+
+    def on(axes: list[Any]) -> None:
+        (plot,) = axes
+        for colour, (name, result) in zip(COLOURS, results.items(), strict=False):
+            place = DATA.index(name)
+            paper = [printed_value(row.printed[place]) for row in ROWS]
+            ours = [result["rows"][row.key]["ratio"][0] for row in ROWS]
+            plot.scatter(paper, ours, s=28, alpha=0.7, color=colour, label=name)
+        plot.plot((0.7, 5e3), (0.7, 5e3), color="0.6", linewidth=1)
+        plot.set_xscale("log")
+        plot.set_yscale("log")
+        plot.set_xlabel("printed in Table 1")
+        plot.set_ylabel("counted here")
+        plot.set_title("Inference cost over that of the 3-layer shaDow (PPR)", fontsize=10)
+        plot.legend(frameon=False)
+
+    write_figure(path, (5.5, 4.5), 1, on)
+
+
+_TEXT = f"""Multiply-add operations to make the embedding of one test node, by the three equations of the appendix, with
+the paper's feature columns ({", ".join(f"{name} {width}" for name, width in IN_DIM.items())}) and {_HIDDEN_DIM} hidden
+ones. Features and labels of the graphs are not read. A normal GNN (minibatch inference) reads all nodes within L hops
+of its target, whichever method trained it; a shaDow GNN runs every layer on its whole scope. What pooling and skips
+add is counted by equations of our own (docs/cost.md). Where there are more than {MAX_TARGETS:,} test nodes, that many
+are drawn, and the interval says how far off the mean may be. The last column is the appendix's remark: all layers once
+over the whole graph, divided by the number of test nodes."""
+
+_NOTES = (
+    "The paper prints one digit. It does not say whether digits are rounded or cut, which targets were counted, or how "
+    "edges are counted; see docs/cost.md for what was tried.",
+)

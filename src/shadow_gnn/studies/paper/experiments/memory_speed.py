@@ -1,0 +1,199 @@
+"""Memory-speed: memory and speed of training shaDow-GAT by batch size.
+
+Not for: predicting memory (`shadow memory`).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from shadow_gnn.base.files import Progress
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import collate
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.named import paper_recipe
+from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.timing import Clock, machine
+from shadow_gnn.studies.paper.trained import adapted
+from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.training.loop import make_optimiser
+from shadow_gnn.training.run_setup import make_setup
+
+DATA = ("ogbn-products", "ogbn-papers100M", "flickr", "ogbn-arxiv")
+BATCH_SIZES = (32, 64, 128)
+NUM_TARGETS, FAST_TARGETS = 512, 128
+"""Targets that each batch size is trained on."""
+
+# The points of the appendix's figure: (GB of GPU memory, speed over that of batches of 32).
+PRINTED = {
+    "ogbn-products": ((2.3, 1.0), (4.2, 1.257), (9.5, 1.1364)),
+    "ogbn-papers100M": ((2.35, 1.0), (4.6, 1.71), (10.0, 1.4)),
+}
+
+
+class MemorySpeed:
+    """The figure of memory and speed by batch size."""
+
+    name = "memory-speed"
+    paper = "Appendix, memory and speed"
+    summary = "Memory and speed of shaDow-GAT by batch size."
+    data = DATA
+
+    def jobs(self, options: Options) -> Sequence[Job]:
+        """Return a job for each data set that is there and each batch size."""
+        num_targets = FAST_TARGETS if options.fast else NUM_TARGETS
+        jobs = []
+        for name, graph in open_found(DATA, options.data).items():
+            recipe = adapted(paper_recipe(_recipe(name)), options)
+            for size in BATCH_SIZES:
+                settings = {
+                    "graph": graph.fingerprint,
+                    "in_dim": 0 if graph.x is None else graph.x.shape[1],
+                    "recipe": recipe.model_dump(mode="json"),
+                    "batch_size": size,
+                    "num_targets": num_targets,
+                    "machine": machine(),
+                }
+                run = partial(_in_own_process, recipe, graph, size, num_targets)
+                jobs.append(Job(f"{name.lower()}-{size}", f"batches of {size} on {name}", settings, run))
+        return jobs
+
+    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+        """Show ours beside the paper's."""
+        points = _points(results)
+        return Finding(
+            title="Memory and speed by batch size",
+            text=_TEXT,
+            tables=(_table(points),),
+            draw=partial(_draw, points),
+            notes=tuple(sorted({f"Measured on: {result['machine']}." for result in results.values()})),
+        )
+
+
+def _recipe(name: str) -> str:
+    return f"{name}-gat-5-ppr" + ("-max" if name == "ogbn-papers100M" else "")
+
+
+def _in_own_process(recipe: Recipe, graph: Graph, batch_size: int, num_targets: int, progress: Progress) -> Result:
+    """Measure in a new process: in this one, memory that earlier work has freed would hide what this work needs."""
+    progress(f"batches of {batch_size}", 0, 1)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(measure_steps, recipe, graph, batch_size, num_targets, torch.get_num_threads()).result()
+
+
+def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: int, num_threads: int) -> Result:
+    """Train some steps; return milliseconds per target of the model's work, and the bytes that the steps add.
+
+    Memory is None on a system that does not say how much a process has held at its most.
+    """
+    torch.set_num_threads(num_threads)
+    setup = make_setup(recipe, graph)
+    model = setup.model.train()
+    optimiser = make_optimiser(model, recipe.training)
+    targets = sample_targets(split_targets(graph, "train"), num_targets)
+    (extractor,), (order,) = setup.training_extractors, model.orders
+    clock, base, peak = Clock(), None, None
+    for start in range(0, len(targets), batch_size):
+        part = targets[start : start + batch_size]
+        if len(part) < batch_size and start:
+            break  # A smaller batch at the end is not what is measured.
+        batch = collate(setup.training_graph, extractor(setup.training_graph, part), order=order)
+        assert batch.y is not None
+        base = _restart_peak() if base is None else base
+        with clock.running(len(part)):
+            loss = setup.task.loss(model((batch,)), batch.y)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            optimiser.zero_grad()
+        peak = _status("VmHWM")
+    memory = None if base is None or peak is None else peak - base
+    return {"machine": machine(), "batch_size": batch_size, "memory": memory, **clock.per_target()}
+
+
+def _restart_peak() -> int | None:
+    """Have the system count the most memory from now on; return what is held now."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return None
+    return _status("VmRSS")
+
+
+def _status(name: str) -> int | None:
+    """Read a size of this process in bytes."""
+    path = Path("/proc/self/status")
+    found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text(), re.MULTILINE) if path.exists() else None
+    return None if found is None else 1024 * int(found[1])
+
+
+def _points(results: Mapping[str, Result]) -> dict[str, list[dict[str, Any]]]:
+    """Return what was measured by data set, each with its speed over that of the smallest batches."""
+    points: dict[str, list[dict[str, Any]]] = {}
+    for name in DATA:
+        found = [results[key] for size in BATCH_SIZES if (key := f"{name.lower()}-{size}") in results]
+        smallest = [each for each in found if each["batch_size"] == BATCH_SIZES[0]]
+        for each in found:
+            speed = smallest[0]["wall"] / each["wall"] if smallest else None
+            speed_cpu = smallest[0]["cpu"] / each["cpu"] if smallest else None
+            points.setdefault(name, []).append({**each, "speed": speed, "speed_cpu": speed_cpu})
+    return points
+
+
+def _table(points: Mapping[str, list[dict[str, Any]]]) -> Table:
+    columns = (
+        "data",
+        "batch size",
+        "GPU memory, GB (paper)",
+        "speed (paper)",
+        "memory, GB",
+        "speed",
+        "speed by processor time",
+        "ms per target",
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, found in points.items():
+        for each in found:
+            size = each["batch_size"]
+            paper: tuple[Cell, Cell] = (None, None)
+            if name in PRINTED:
+                paper = PRINTED[name][BATCH_SIZES.index(size)]
+            memory = None if each["memory"] is None else each["memory"] / 1e9
+            rows.append((name, size, *paper, memory, each["speed"], each["speed_cpu"], each["wall"]))
+    caption = "Memory that training steps add, and speed over that of batches of 32."
+    return Table("memory-speed", caption, columns, tuple(rows))
+
+
+def _draw(points: Mapping[str, list[dict[str, Any]]], path: Path) -> None:
+    def on(axes: list[Any]) -> None:
+        for name, line in PRINTED.items():
+            axes[0].plot(*zip(*line, strict=True), marker="o", color=COLOURS[DATA.index(name)], label=name)
+        for name, found in points.items():
+            known = [each for each in found if each["memory"] is not None and each["speed"] is not None]
+            memory, speed = [each["memory"] / 1e9 for each in known], [each["speed"] for each in known]
+            axes[1].plot(memory, speed, marker="o", color=COLOURS[DATA.index(name)], label=name)
+        for plot, title in zip(axes, ("paper: GPU", "here"), strict=True):
+            plot.set_title(title, fontsize=10)
+            plot.set_xlabel("memory, GB")
+            plot.legend(frameon=False, fontsize=8)
+        axes[0].set_ylabel("speed over that of batches of 32")
+
+    write_figure(path, (10, 4), 2, on)
+
+
+_TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimiser) with batches of 32, 64 and 128
+scopes, each in a process of its own: the most memory that the steps hold beyond what the process had before the first
+one, and the time of the model's work per target, extraction not included. The paper has a GPU (RTX 3090), whose cores
+larger batches fill; a processor is busy with small batches already, so that memory grows with the batch and speed
+hardly does."""

@@ -1,0 +1,186 @@
+"""Table 1: accuracy and inference cost of every model on five data sets.
+
+Not for: training (studies/paper/trained.py) or counting operations (cost_columns.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shadow_gnn.recipe.named import paper_recipe
+from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
+from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Spread, Table
+from shadow_gnn.studies.paper.experiments.cost_columns import ROWS, CostColumns
+from shadow_gnn.studies.paper.paper_values import TABLE_1
+from shadow_gnn.studies.paper.scores import Heads, Line, how_text, score_table
+from shadow_gnn.studies.paper.trained import RecipeOf, Row, metric_of, score, training_jobs
+
+PAPER_RUNS = 5
+
+POOLED = {
+    "flickr": {"gcn": "5-ppr-mean", "sage": "5-ppr-max", "gat": "3-ppr-mean"},
+    "reddit": {"gcn": "3-ppr-max", "sage": "5-ppr-max", "gat": "5-ppr-max"},
+    "yelp": {"gcn": "5-ppr-max", "sage": "3-ppr-max", "gat": "3-ppr-max"},
+    "ogbn-arxiv": {"gcn": "5-ppr-max", "sage": "5-ppr-max", "gat": "5-ppr-max"},
+    "ogbn-products": {"gcn": "5-ppr-max", "sage": "3-ppr-max", "gat": "3-ppr-max"},
+}
+"""Layers and readout of the rows with pooling, from the paper's table of configurations."""
+
+_KINDS = {
+    "full": ("{}", "o"),
+    "saint": ("{}-SAINT", "s"),
+    "2hop": ("shaDow-{} (2-hop)", "^"),
+    "ppr": ("shaDow-{} (PPR)", "D"),
+    "pooling": ("shaDow-{} (PPR) + pooling", "*"),
+}
+_COLOUR = dict(zip(("gcn", "sage", "gat"), COLOURS, strict=False))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A row of the table on one data set."""
+
+    line: Line
+    """What is trained, how it is called, the printed accuracy."""
+    layer: str
+    """gcn, sage or gat."""
+    kind: str
+    """full, saint, 2hop, ppr or pooling."""
+    num_layers: int | None
+    """None where it differs between data sets."""
+    printed_cost: float
+    """What the paper prints."""
+
+    def cost(self, results: Mapping[str, Result]) -> float | None:
+        """Return operations of one prediction over those of the 3-layer shaDow (PPR) model with the same layer."""
+        found = results.get(_cost_key(self.line.row.data))
+        if found is None:
+            return None
+        kind = {"full": "normal", "saint": "normal", "pooling": "pool"}.get(self.kind, self.kind)
+        wanted = self.layer, self.num_layers, kind
+        row = next(row for row in ROWS if (row.layer, row.num_layers, row.kind) == wanted)
+        return float(found["rows"][row.key]["ratio"][0])
+
+
+def _models(data: str) -> list[Model]:
+    models = []
+    for key, printed in TABLE_1[data].items():
+        layer, *rest = key.split("-")
+        kind, num_layers = rest[-1], int(rest[0]) if len(rest) > 1 else None
+        tail = POOLED[data][layer] if kind == "pooling" else "-".join(rest)
+        method = _KINDS[kind][0].format(layer.upper())
+        row = Row(f"{data}-{layer}-{tail}", data)
+        line = Line(row, (method, tail.split("-")[0]), printed.score)
+        models.append(Model(line, layer, kind, num_layers, printed.cost))
+    return models
+
+
+MODELS = {data: _models(data) for data in TABLE_1}
+"""The rows of the table, by data set."""
+
+
+@dataclass(frozen=True)
+class Table1:
+    """Test accuracy and inference cost."""
+
+    recipe_of: RecipeOf = paper_recipe
+    """Gives the recipe of a name."""
+    name = "table1"
+    paper = "Table 1"
+    summary = "GCN, SAGE, GAT, normal, GraphSAINT and shaDow, on five data sets: accuracy and cost."
+    data = tuple(TABLE_1)
+
+    def jobs(self, options: Options) -> Sequence[Job]:
+        """Return a job that counts the costs of each data set, then one for each model, data set and seed."""
+        graphs = open_found(self.data, options.data)
+        costs = [replace(job, key=_cost_key(job.key)) for job in CostColumns().jobs(options)]
+        rows = (model.line.row for models in MODELS.values() for model in models)
+        return [*costs, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
+
+    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+        """Show ours beside the paper's."""
+        graphs = open_found(self.data, options.data)
+        return Finding(
+            title="Table 1: accuracy and inference cost",
+            text=f"{how_text(options, PAPER_RUNS)}\n\n{_COST_TEXT}",
+            tables=tuple(_table(name, results, comparable(graphs, options)) for name in graphs),
+            draw=partial(_draw, data_titles(graphs, options), results),
+            notes=_NOTES,
+        )
+
+
+def _cost_key(data: str) -> str:
+    return f"cost-{data}"
+
+
+def _table(data: str, results: Mapping[str, Result], names: Collection[str]) -> Table:
+    models = MODELS[data]
+    heads = Heads(f"table1-{data}", f"Table 1, {data}.", ("method", "layers"))
+    table = score_table(heads, [model.line for model in models], results, names)
+    rows: list[tuple[Cell, ...]] = []
+    for row, model in zip(table.rows, models, strict=True):
+        cost = model.cost(results)
+        rows.append((*row, None if cost is None else round(cost, 2), model.printed_cost))
+    return replace(table, columns=(*table.columns, "cost, ours", "cost, paper"), rows=tuple(rows))
+
+
+def _draw(titles: Mapping[str, str], results: Mapping[str, Result], path: Path) -> None:
+    """Draw accuracy over cost: ours filled, the paper's hollow."""
+
+    def on(axes: list[Any]) -> None:
+        for plot, name in zip(axes, titles, strict=True):
+            for model in MODELS[name]:
+                _draw_model(plot, model, results)
+            plot.set_xscale("log")
+            plot.set_xlabel("cost")
+            plot.set_ylabel(f"test {metric_of(results, [model.line.row.recipe for model in MODELS[name]])}")
+            plot.set_title(titles[name], fontsize=10)
+            plot.grid(alpha=0.3)
+        _legend(axes[-1])
+
+    write_figure(path, (4.5 * len(titles) + 1.5, 4.5), len(titles), on)
+
+
+def _draw_model(plot: Any, model: Model, results: Mapping[str, Result]) -> None:
+    colour, marker = _COLOUR[model.layer], _KINDS[model.kind][1]
+    ours, cost = score(results, model.line.row.recipe), model.cost(results)
+    if ours is not None and cost is not None:
+        _draw_point(plot, cost, ours, {"marker": marker, "color": colour})
+    if model.line.paper is not None:
+        look = {"marker": marker, "color": colour, "markerfacecolor": "none", "alpha": 0.5}
+        _draw_point(plot, model.printed_cost, model.line.paper, look)
+
+
+def _draw_point(plot: Any, cost: float, found: Spread, look: Mapping[str, Any]) -> None:
+    plot.errorbar([cost], [found.mean], yerr=[found.deviation or 0.0], linestyle="none", markersize=6, **look)
+
+
+def _legend(plot: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        *(Line2D([], [], color=colour, marker="o", linestyle="none", label=layer) for layer, colour in _COLOUR.items()),
+        *(
+            Line2D([], [], color="0.3", marker=marker, linestyle="none", label=kind)
+            for kind, (_, marker) in _KINDS.items()
+        ),
+        Line2D([], [], color="0.3", marker="o", markerfacecolor="none", linestyle="none", label="paper (hollow)"),
+    ]
+    plot.legend(handles=handles, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+_COST_TEXT = (
+    "Costs are operations of one prediction over those of the 3-layer shaDow (PPR) model with the same layer, by the "
+    "equations of the paper's appendix with the paper's feature columns and 256 hidden ones, also with `--fast`; "
+    "`shadow reproduce cost` has them with confidence intervals. The paper prints one digit."
+)
+_NOTES = (
+    "Settings of normal GNNs and of GraphSAINT are not published: those recipes take what they can from the data set's "
+    "shaDow rows, and their heads say what is ours.",
+    "OOM: the paper ran out of memory. Here a run that would not fit is refused and listed as not done.",
+)

@@ -1,0 +1,211 @@
+"""The tau function (Theorem 3.3): a sum of features by degree, which shaDow-SAGE approximates and GraphSAGE cannot.
+
+Not for: training; the weights are those of the paper's construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from shadow_gnn.extract import FullExtractor, Subgraphs
+from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.nn.layers.base import Activation, LayerOptions
+from shadow_gnn.nn.layers.sage import SageLayer
+from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome
+from shadow_gnn.studies.theory.scopes import (
+    WHOLE_GRAPH,
+    Floats,
+    dense_scope,
+    float64_batch,
+    run_layers,
+    with_self_edges,
+)
+
+TARGET = 0
+NUM_LAYERS = 280
+TAU_TOLERANCE = 1e-10
+"""Largest error after so many layers."""
+RATE_TOLERANCE = 0.01
+"""Largest relative difference between the fitted rate and that of the spectral gap."""
+ROUNDING = 1e-12
+"""What float64 may add to what theory says is equal, and the least error that a rate is fitted to."""
+NUM_DRAWS = 20
+"""Random weights of GraphSAGE that are tried."""
+SHIFT = 100.0
+"""Added to all features, so that ReLU changes nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The walk on a scope as a Markov chain, by dense matrices."""
+
+    stationary: Floats
+    """[n], each node's share of all degrees."""
+    rate: float
+    """Second largest size of an eigenvalue: 1 - the absolute spectral gap."""
+
+
+def figure_graph(*, extra_edge: bool) -> Graph:
+    """Return the paper's example: a target, 3 neighbours with 2 children each, and a node outside the 2-hop scope.
+
+    extra_edge: with the edge e that joins two children, without which the scope is a tree.
+    """
+    edges = [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (2, 6), (2, 7), (3, 8), (3, 9), (9, 10)]
+    src, dst = zip(*(edges + [(5, 8)] * extra_edge), strict=True)
+    return from_edges(src, dst)
+
+
+def sage_powers(
+    graph: Graph, scope: Subgraphs, x: Floats, num_layers: int, *, activation: Activation = "none"
+) -> Floats:
+    """Return the output of SAGE with W_1 = 0 and W_2 = I after each layer: the target's row of powers. [L, F]"""
+    width = x.shape[1]
+    layers = [SageLayer(width, width, LayerOptions(activation, "none")) for _ in range(num_layers)]
+    with torch.no_grad():
+        for layer in layers:
+            for parameter in layer.parameters():
+                parameter.zero_()
+            layer.neighbour_linear.weight.copy_(torch.eye(width))
+    return run_layers(layers, float64_batch(graph, scope, x))[:, 0]
+
+
+def random_sage(graph: Graph, scope: Subgraphs, x: Floats, num_layers: int, seed: int) -> Floats:
+    """Return the output of SAGE with ReLU and random weights. [F]"""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layers = [SageLayer(x.shape[1], x.shape[1], LayerOptions("relu", "none")) for _ in range(num_layers)]
+    found: Floats = run_layers(layers, float64_batch(graph, scope, x))[-1, 0]
+    return found
+
+
+def chain_of(scope: Subgraphs) -> Chain:
+    """Return the chain of a scope whose edges are undirected, self-edges as they are there."""
+    matrix = dense_scope(scope)
+    degree = matrix.sum(axis=1)
+    sizes = np.sort(np.abs(np.linalg.eigvalsh(matrix / np.sqrt(degree[:, None] * degree))))
+    return Chain(degree / degree.sum(), float(sizes[-2]))
+
+
+def tau(scope: Subgraphs, x: Floats) -> Floats:
+    """Return the target function: the features of the scope's nodes by their share of all degrees. [F]"""
+    found: Floats = chain_of(scope).stationary @ x[scope.node_id]
+    return found
+
+
+def fitted_rate(error: Floats) -> float:
+    """Return the factor per layer that fits the second half of the errors above rounding best."""
+    shown = np.flatnonzero(error > ROUNDING)
+    half = shown[len(shown) // 2 :]
+    return float(np.exp(np.polyfit(half, np.log(error[half]), 1)[0]))
+
+
+def check_tau(seed: int = 0) -> Outcome:
+    """Run the paper's example with self-edges and without them."""
+    tree, whole = figure_graph(extra_edge=False), figure_graph(extra_edge=True)
+    x = np.random.default_rng(seed).normal(size=(whole.num_nodes, 4))
+    looped = with_self_edges(whole)
+    scope = FullExtractor(2)(looped, [TARGET])
+    wanted = tau(scope, x)
+    error = np.abs(sage_powers(looped, scope, x, NUM_LAYERS) - wanted).max(axis=1)
+    full = FullExtractor(WHOLE_GRAPH)(looped, [TARGET])
+    normal = np.abs(sage_powers(looped, full, x, NUM_LAYERS) - wanted).max(axis=1)
+    bare = FullExtractor(2)(tree, [TARGET])
+    periodic = np.abs(sage_powers(tree, bare, x, NUM_LAYERS) - tau(bare, x)).max(axis=1)
+    cured = _last_error(with_self_edges(tree), x)
+    checks = (
+        *_shadow_checks(looped, scope, x, error),
+        *_normal_checks(with_self_edges(tree), looped, x, normal),
+        Check(f"bipartite scope with self-edges: error after {NUM_LAYERS} layers", cured, "at most", TAU_TOLERANCE),
+        Check("bipartite scope without self-edges: smallest error, any depth", float(periodic.min()), "at least", 0.01),
+    )
+    rate = chain_of(scope).rate
+    return Outcome(
+        "tau",
+        "With self-edges, shaDow-SAGE's error in tau falls exponentially with depth; GraphSAGE's does not",
+        "Theorem 3.3 (which needs self-edges)",
+        checks,
+        _picture({"shaDow-SAGE": error, "GraphSAGE": normal, "shaDow-SAGE, tree without self-edges": periodic}, rate),
+    )
+
+
+def _shadow_checks(graph: Graph, scope: Subgraphs, x: Floats, error: Floats) -> list[Check]:
+    chain = chain_of(scope)
+    # |P^l(v, u) - π_u| <= rate^l sqrt(π_u / π_v) in a reversible chain; the scope begins with its target.
+    weight = np.sqrt(chain.stationary / chain.stationary[0])
+    bound = chain.rate ** np.arange(1, len(error) + 1) * (weight @ np.abs(x[scope.node_id])).max()
+    fitted = fitted_rate(error)
+    relu = sage_powers(graph, scope, x + SHIFT, NUM_LAYERS, activation="relu")[-1] - SHIFT
+    return [
+        Check(f"shaDow-SAGE: error after {NUM_LAYERS} layers", float(error[-1]), "at most", TAU_TOLERANCE),
+        Check(
+            "shaDow-SAGE: error above rate^l Σ sqrt(π_u / π_v) |x_u|", float((error - bound).max()), "at most", ROUNDING
+        ),
+        Check(
+            f"fitted rate {fitted:.4f} beside 1 - spectral gap {chain.rate:.4f}: relative difference",
+            abs(fitted / chain.rate - 1),
+            "at most",
+            RATE_TOLERANCE,
+        ),
+        Check(
+            f"with ReLU and shifted features: error after {NUM_LAYERS} layers",
+            float(np.abs(relu - tau(scope, x)).max()),
+            "at most",
+            TAU_TOLERANCE,
+        ),
+    ]
+
+
+def _normal_checks(before: Graph, after: Graph, x: Floats, error: Floats) -> list[Check]:
+    """Check that two layers of GraphSAGE do not see the edge e, and that more see the node outside."""
+    extract, shallow = FullExtractor(WHOLE_GRAPH), FullExtractor(2)
+    whole = [(graph, extract(graph, [TARGET])) for graph in (before, after)]
+    outputs = np.array(
+        [[random_sage(graph, scope, x, 2, draw) for draw in range(NUM_DRAWS)] for graph, scope in whole]
+    )  # [2, draws, F]
+    taus = [tau(shallow(graph, [TARGET]), x) for graph in (before, after)]
+    moved = x.copy()
+    moved[-1] += 1
+    deeper = [
+        np.abs(random_sage(*whole[1], x, 3, draw) - random_sage(*whole[1], moved, 3, draw)).max()
+        for draw in range(NUM_DRAWS)
+    ]
+    return [
+        Check(
+            f"GraphSAGE, 2 layers, {NUM_DRAWS} random weights: output moved by the edge e",
+            float(np.abs(outputs[0] - outputs[1]).max()),
+            "at most",
+            ROUNDING,
+        ),
+        Check("... while tau is moved by", float(np.abs(taus[0] - taus[1]).max()), "at least", 0.01),
+        Check(
+            "GraphSAGE, 3 layers: output moved by the node outside, which tau ignores",
+            float(max(deeper)),
+            "at least",
+            1e-4,
+        ),
+        Check("GraphSAGE with shaDow-SAGE's weights: smallest error, any depth", float(error.min()), "at least", 0.005),
+    ]
+
+
+def _last_error(graph: Graph, x: Floats) -> float:
+    scope = FullExtractor(2)(graph, [TARGET])
+    return float(np.abs(sage_powers(graph, scope, x, NUM_LAYERS)[-1] - tau(scope, x)).max())
+
+
+def _picture(errors: dict[str, Floats], rate: float) -> Curves:
+    lines = []
+    for name, error in errors.items():
+        shown = np.flatnonzero(error > ROUNDING)
+        lines.append(Line(name, tuple((shown + 1.0).tolist()), tuple(error[shown].tolist())))
+    first = errors["shaDow-SAGE"]
+    shown = np.flatnonzero(first > ROUNDING)
+    middle = shown[len(shown) // 2]
+    # Three times as high, since it would cover what was measured.
+    line = 3 * first[middle] * rate ** (shown - middle)
+    label = f"slope of the spectral gap, {rate:.3f} per layer (fitted {fitted_rate(first):.3f})"
+    lines.append(Line(label, tuple((shown + 1.0).tolist()), tuple(line.tolist()), dashed=True))
+    return Curves("Error in tau against depth", "layers", "largest error", tuple(lines), log=True)

@@ -1,0 +1,373 @@
+"""Study: the trials of a search in their folder, which values come next, and which trials are not worth going on with.
+
+Not for: training the trials (worker.py, search.py), nor for what is written about them (report.py).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sqlite3
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from shadow_gnn.base.errors import RunError, ShadowError
+from shadow_gnn.base.files import new_folder, write_blocks
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.recipe.keys import toml_value
+from shadow_gnn.studies.tune.space import MAX_ENUMERATED, Choices, Label, Range, Space, Values
+from shadow_gnn.training.runs.folder import read_json
+
+if TYPE_CHECKING:
+    import optuna
+
+Sampler = Literal["tpe", "random"]
+Pruner = Literal["median", "hyperband", "none"]
+State = Literal["finished", "pruned", "failed", "running"]
+
+VERSION = 1
+RECORD, BASE, DATABASE = "study.json", "recipe.toml", "study.sqlite"
+_NAME = "shadow"
+_FAULT, _TWIN = "fault", "twin"
+_STARTUP_TRIALS = 5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What decides a study: the same plan goes on with the same study."""
+
+    recipe: Path
+    """File of the recipe that is tuned."""
+    overrides: tuple[str, ...]
+    """What is changed in it for all trials."""
+    space: Space
+    """What is searched."""
+    fingerprint: str
+    """Of the graph's topology."""
+    content: str | None
+    """Of the graph's features, labels and splits."""
+    sampler: Sampler = "tpe"
+    """How values are chosen: by Optuna's tree of Parzen estimators, or at random."""
+    pruner: Pruner = "median"
+    """When a trial ends early: if it is worse than the median of those before it, by Hyperband, or never."""
+
+    def read(self, extra: Sequence[str] = ()) -> Recipe:
+        """Read the recipe with the study's overrides and some more."""
+        return read_recipe(self.recipe, [*self.overrides, *extra])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what study.json says."""
+        return {
+            "format": "shadow-study",
+            "version": VERSION,
+            "overrides": list(self.overrides),
+            "space": self.space.to_json(),
+            "fingerprint": self.fingerprint,
+            "content": self.content,
+            "sampler": self.sampler,
+            "pruner": self.pruner,
+        }
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of values, and how far it has come."""
+
+    number: int
+    """From 0; with gaps where the same values came twice."""
+    values: Values
+    """By key of the space."""
+    state: State
+    """How it stands."""
+    scores: tuple[tuple[int, float], ...] = ()
+    """(Epoch from 1, validation score) of each that was evaluated; larger is better."""
+    score: float | None = None
+    """Of the best epoch, if the trial is finished."""
+    fault: str = ""
+    """Why it failed."""
+
+    @property
+    def best_so_far(self) -> float | None:
+        """The score, or the best one before the trial was pruned or stopped."""
+        if self.score is not None:
+            return self.score
+        return max((score for _, score in self.scores if not math.isnan(score)), default=None)
+
+
+def prepare_folder(folder: Path, plan: Plan) -> None:
+    """Make a study's folder, whole or not at all, or check that the one that is there is of the same plan."""
+    import json
+
+    record = json.dumps(plan.to_json(), indent=1) + "\n"
+    base = plan.recipe.read_bytes()
+    if not folder.exists():
+        with new_folder(folder) as temporary:
+            for name, data in ((RECORD, record.encode()), (BASE, base)):
+                write_blocks(temporary / name, iter([memoryview(data)]), len(data))
+        return
+    if not (folder / RECORD).is_file():
+        raise RunError(f"{folder}: is not a study: it has no {RECORD}; choose another folder with --out")
+    there, wanted = read_json(folder / RECORD), json.loads(record)
+    different = [name for name, value in wanted.items() if there.get(name) != value]
+    if (folder / BASE).read_bytes() != base:
+        different.append("recipe")
+    if different:
+        raise RunError(
+            f"{folder}: is a study with another {', '.join(different)}; go on with what it was begun with, or choose "
+            "another folder with --out"
+        )
+
+
+def import_optuna() -> Any:
+    """Return the package, quiet; without it, say in one line how to get it."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise ShadowError("tune: needs the package optuna; install it with pip install 'shadow-gnn[tune]'") from error
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+
+class Study:
+    """The trials of a plan; every change is on the disk before the next begins, and one process works on it."""
+
+    def __init__(self, folder: Path, plan: Plan, num_trials: int, *, num_epochs: int, seed: int) -> None:
+        """Open the study in a prepared folder, or begin it.
+
+        num_trials: most trials, those of earlier sittings included. num_epochs: of the recipe, for the pruner. seed:
+        decides which values are drawn.
+        """
+        self._optuna = import_optuna()
+        self.folder, self.plan, self.num_trials = folder, plan, num_trials
+        self._num_epochs, self._seed = num_epochs, seed
+        with _quiet():
+            self._storage = _open_database(self._optuna, folder / DATABASE)
+            self._study: optuna.Study = self._optuna.create_study(
+                study_name=_NAME,
+                storage=self._storage,
+                direction="maximize",
+                pruner=self._make_pruner(),
+                load_if_exists=True,
+            )
+            self._distributions = {key: self._distribution(key) for key in plan.space.keys}
+            self._open: dict[int, optuna.Trial] = {}
+            self._left = self._interrupted()
+            self._enqueue_own_values()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._storage.remove_session()
+        self._storage.engine.dispose()
+
+    def trials(self) -> list[Trial]:
+        """Return every trial that was begun, by number; not those whose values had been tried."""
+        found = self._study.get_trials(deepcopy=False)
+        return [_trial(trial) for trial in found if self._counts(trial)]
+
+    def folder_of(self, number: int) -> Path:
+        """Return the run folder of a trial."""
+        return self.folder / f"trial-{number:04}"
+
+    def recipe_of(self, values: Values) -> Recipe:
+        """Return the recipe of a trial."""
+        return self.plan.read(self.plan.space.overrides(values))
+
+    def next(self) -> Trial | None:
+        """Begin the next trial, or go on with one that was interrupted; None if there are to be no more."""
+        with _quiet():
+            if self._left:
+                trial = self._left.pop(0)
+            else:
+                size, begun = self.plan.space.size, len(self.trials())
+                if begun >= self.num_trials or (size is not None and begun >= size):
+                    return None
+                trial = self._ask()
+            self._open[trial.number] = trial
+            return _trial(self._frozen(trial.number))
+
+    def report(self, number: int, scores: Sequence[tuple[int, float]]) -> bool:
+        """Write the scores of a trial's epochs so far, and tell whether it is not worth going on with."""
+        trial = self._open[number]
+        known = self._frozen(number).intermediate_values
+        for epoch, score in scores:
+            if epoch not in known:
+                trial.report(score, epoch)
+        with _quiet():
+            return bool(trial.should_prune())
+
+    def finish(self, number: int, score: float) -> None:
+        """Write that a trial has come to its end, with the score of its best epoch."""
+        if math.isnan(score):
+            self.fail(number, "its validation metric is not defined")
+            return
+        self._tell(number, "COMPLETE", score)
+
+    def prune(self, number: int) -> None:
+        """Write that a trial was ended early."""
+        self._tell(number, "PRUNED")
+
+    def fail(self, number: int, fault: str) -> None:
+        """Write that a trial failed, and why."""
+        self._open[number].set_user_attr(_FAULT, fault)
+        self._tell(number, "FAIL")
+
+    def _tell(self, number: int, state: str, score: float | None = None) -> None:
+        with _quiet():
+            self._study.tell(self._open.pop(number), score, state=self._optuna.trial.TrialState[state])
+
+    def _frozen(self, number: int) -> optuna.trial.FrozenTrial:
+        return self._study.get_trials(deepcopy=False)[number]
+
+    def _counts(self, trial: optuna.trial.FrozenTrial) -> bool:
+        """Tell whether a row of the database is a trial: those that never got all values or had a twin are not."""
+        whole = trial.params.keys() == self._distributions.keys()
+        return whole and _TWIN not in trial.user_attrs and trial.state.name != "WAITING"
+
+    def _interrupted(self) -> list[optuna.Trial]:
+        """Return the trials that an earlier sitting left running, and drop those that had not got their values."""
+        found = []
+        for trial in self._study.get_trials(deepcopy=False):
+            if trial.state.name != "RUNNING":
+                continue
+            if self._counts(trial):
+                found.append(self._optuna.trial.Trial(self._study, trial._trial_id))
+            else:
+                self._study.tell(trial.number, state=self._optuna.trial.TrialState.FAIL)
+        return found
+
+    def _enqueue_own_values(self) -> None:
+        """Let the recipe's own values come first, where the space has them."""
+        if self._study.get_trials(deepcopy=False):
+            return
+        values: dict[str, Label] = {}
+        for key, found in self.plan.space.keys.items():
+            label = self._own_label(key, found)
+            if label is None:
+                return
+            values[key] = label
+        self._study.enqueue_trial(values)
+
+    def _own_label(self, key: str, found: Choices | Range) -> Label | None:
+        """Return the value of a key that leaves the recipe as it is; None if the space has no such value."""
+        own = self.plan.read()
+        if found.size is not None:
+            return next((label for label in found.labels if self.recipe_of({key: label}) == own), None)
+        value: Any = own.model_dump()
+        for part in key.split("."):
+            value = value[int(part) if part.isdecimal() else part]
+        return value if isinstance(value, (int, float)) and found.extremes[0] <= value <= found.extremes[1] else None
+
+    def _ask(self) -> optuna.Trial:
+        """Choose values that were not tried yet."""
+        trial = self._sampled()
+        twin = self._twin(trial)
+        if twin is None:
+            return trial
+        # The same values would give the same result: some that are new take their place.
+        trial.set_user_attr(_TWIN, twin)
+        self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        self._study.enqueue_trial(self._untried(trial.number))
+        return self._sampled()
+
+    def _sampled(self) -> optuna.Trial:
+        # A new sampler for each trial: what is drawn then depends on the trials before it, not on interruptions.
+        self._study.sampler = self._make_sampler(len(self._study.get_trials(deepcopy=False)))
+        return self._study.ask(self._distributions)
+
+    def _twin(self, trial: optuna.Trial) -> int | None:
+        """Return the number of an earlier trial with the same values."""
+        for other in self._study.get_trials(deepcopy=False)[: trial.number]:
+            if self._counts(other) and self._key(other.params) == self._key(trial.params):
+                return other.number
+        return None
+
+    def _key(self, values: Values) -> tuple[Any, ...]:
+        return tuple(repr(found.value(values[key])) for key, found in self.plan.space.keys.items())
+
+    def _untried(self, number: int) -> dict[str, Label]:
+        """Draw values that no trial has had."""
+        tried = {self._key(trial.values) for trial in self.trials()}
+        space, rng = self.plan.space, random.Random(f"{self._seed} {number}")
+        assert space.size is not None  # Among numbers that cannot be counted, none comes twice.
+        if space.size <= MAX_ENUMERATED:
+            return rng.choice([values for values in space.combinations() if self._key(values) not in tried])
+        while True:
+            values = {key: rng.choice(found.labels) for key, found in space.keys.items()}
+            if self._key(values) not in tried:
+                return values
+
+    def _make_sampler(self, number: int) -> Any:
+        seed = random.Random(f"sampler {self._seed} {number}").getrandbits(31)
+        samplers = self._optuna.samplers
+        if self.plan.sampler == "random":
+            return samplers.RandomSampler(seed=seed)
+        return samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
+
+    def _make_pruner(self) -> Any:
+        pruners = self._optuna.pruners
+        if self.plan.pruner == "none":
+            return pruners.NopPruner()
+        if self.plan.pruner == "hyperband":
+            return pruners.HyperbandPruner(min_resource=1, max_resource=self._num_epochs, reduction_factor=3)
+        # The first fifth of the epochs says too little.
+        return pruners.MedianPruner(n_startup_trials=_STARTUP_TRIALS, n_warmup_steps=1 + self._num_epochs // 5)
+
+    def _distribution(self, key: str) -> Any:
+        found, kinds = self.plan.space.keys[key], self._optuna.distributions
+        if isinstance(found, Choices):
+            return kinds.CategoricalDistribution(found.labels)
+        if found.integer:
+            return kinds.IntDistribution(found.low, found.high, log=found.log, step=found.step or 1)
+        return kinds.FloatDistribution(found.low, found.high, log=found.log, step=found.step)
+
+
+def _open_database(optuna: Any, path: Path) -> Any:
+    """Open Optuna's storage in an SQLite file that survives a kill at any moment without waiting for the disk.
+
+    With a write-ahead log a commit is safe once the system has it; only the loss of power can undo the last ones.
+    """
+    from sqlalchemy import event
+
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")  # The file remembers.
+    quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3F").replace("#", "%23")
+    storage = optuna.storages.RDBStorage(f"sqlite:///{quoted}")
+
+    def relax(connection: Any, record: object) -> None:
+        connection.execute("PRAGMA synchronous=NORMAL").close()
+
+    event.listen(storage.engine, "connect", relax)
+    storage.remove_session()
+    storage.engine.dispose()  # Connections from now on are relaxed.
+    return storage
+
+
+def graph_override(path: str) -> str:
+    """Return the override that names a graph by its whole path."""
+    return f"graph={toml_value(path)}"
+
+
+def _trial(found: optuna.trial.FrozenTrial) -> Trial:
+    states: dict[str, State] = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
+    finished = found.state.name == "COMPLETE"
+    return Trial(
+        found.number,
+        dict(found.params),
+        states[found.state.name],
+        tuple(sorted(found.intermediate_values.items())),
+        found.value if finished else None,
+        str(found.user_attrs.get(_FAULT, "")),
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna's remarks on what is experimental from the user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

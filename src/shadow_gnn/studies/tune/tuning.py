@@ -1,0 +1,137 @@
+"""Tuning: a recipe to a study, from the first trial to the report; the same call goes on with what was stopped.
+
+Not for: the parts of it (space.py, study.py, search.py, report.py), nor for showing it (cli/training/tune.py).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.studies.tune.report import Outcome, write_report
+from shadow_gnn.studies.tune.search import Ending, Search, TuneWatcher
+from shadow_gnn.studies.tune.space import Space, paper_space, read_space
+from shadow_gnn.studies.tune.study import (
+    Plan,
+    Pruner,
+    Sampler,
+    Study,
+    Trial,
+    graph_override,
+    import_optuna,
+    prepare_folder,
+)
+from shadow_gnn.studies.tune.worker import Place, shares_of_cores
+from shadow_gnn.training.runs.folder import content_hash, locked
+
+
+class SilentTune:
+    """A watcher that does nothing."""
+
+    def on_start(self, num_ended: int) -> None:
+        """Do nothing."""
+
+    def on_trial(self, trial: Trial) -> None:
+        """Do nothing."""
+
+    def on_epoch(self, trial: int, num_epochs: int) -> None:
+        """Do nothing."""
+
+    def on_end(self, trial: Trial, monitor: str) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class TuneOptions:
+    """What a search can do without."""
+
+    overrides: tuple[str, ...] = ()
+    """What is changed in the recipe for all trials."""
+    space: Path | None = None
+    """File of the search space; None for the paper's."""
+    num_trials: int = 50
+    """Most trials of the study, those of earlier sittings included."""
+    seconds: float | None = None
+    """Most time of this sitting; trials that still run then go on in the next."""
+    num_workers: int = 1
+    """Trials that are trained at the same time, each in a process with its share of the cores."""
+    sampler: Sampler = "tpe"
+    """How values are chosen."""
+    pruner: Pruner = "median"
+    """When a trial ends early."""
+    check_memory: bool = True
+    """Refuse trials that would need more memory than there is."""
+    watcher: TuneWatcher | None = None
+    """Who is told how it goes."""
+
+    def __post_init__(self) -> None:
+        """Check what is not checked where it is used."""
+        for name in ("num_trials", "num_workers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"TuneOptions: {name} must be at least 1, got {getattr(self, name)}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"TuneOptions: seconds must be above 0, got {self.seconds}")
+
+
+def search_space(recipe: Path, options: TuneOptions) -> Space:
+    """Return the space that a recipe is searched over: that of the options' file, or the paper's."""
+
+    def read(extra: Sequence[str]) -> Recipe:
+        return read_recipe(recipe, [*options.overrides, *extra])
+
+    own = read(())
+    return paper_space(own) if options.space is None else read_space(options.space, read)
+
+
+def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | None = None) -> tuple[Ending, Outcome]:
+    """Search for the settings of a recipe that are best on validation; return how it ended and what was found.
+
+    folder: the study; what is there is gone on with. The report is written however the search ends.
+    """
+    recipe, folder, options = Path(recipe), Path(folder), options or TuneOptions()
+    import_optuna()
+    space = search_space(recipe, options)
+    own = read_recipe(recipe, options.overrides)
+    plan, graph = _plan(recipe, own, space, options)
+    prepare_folder(folder, plan)
+    places = tuple(
+        Place(graph, cores, folder / "cache", options.check_memory) for cores in shares_of_cores(options.num_workers)
+    )
+    with locked(folder):
+        _remove_leftovers(folder)
+        study = Study(folder, plan, options.num_trials, num_epochs=own.training.num_epochs, seed=own.seed)
+        try:
+            ending = Search(study, places, options.watcher or SilentTune()).run(options.seconds)
+        finally:
+            outcome = write_report(study)
+            study.close()
+    return ending, outcome
+
+
+def _plan(recipe: Path, own: Recipe, space: Space, options: TuneOptions) -> tuple[Plan, str]:
+    """Return what decides the study, and the graph as any process finds it."""
+    from shadow_gnn.training.run_setup import open_recipe_graph
+    from shadow_gnn.training.runs.run import with_graph_path
+
+    graph = open_recipe_graph(own.graph)
+    name = with_graph_path(own, graph).graph
+    plan = Plan(
+        recipe,
+        (*options.overrides, graph_override(name)),
+        space,
+        graph.fingerprint,
+        content_hash(graph),
+        options.sampler,
+        options.pruner,
+    )
+    return plan, name
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove run folders that a killed process had not yet given their names."""
+    for path in folder.glob(".trial-*.tmp"):
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,121 @@
+"""Baselines of link prediction by name: heuristics, and an encoder with a dot product.
+
+Not for: what one of them does (heuristics.py, encoder.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.base.memory import GraphCounts, Network, Prediction, available_memory, check_fits, predict_full
+from shadow_gnn.tasks.links.encoder import EncoderOptions, encoder_scores
+from shadow_gnn.tasks.links.heuristics import Heuristic, heuristic_scores
+from shadow_gnn.tasks.links.loader import TrainingPairs
+from shadow_gnn.tasks.links.metrics import link_metrics
+from shadow_gnn.tasks.links.splits import LinkSplits
+
+LINK_BASELINES: tuple[str, ...] = (*get_args(Heuristic), "encoder")
+"""Their names, in the order in which they are run."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkProblem:
+    """What every baseline is given: what a run of shaDow with the same recipe and seed has, too."""
+
+    splits: LinkSplits
+    """Links that are known and pairs to predict."""
+    pairs: TrainingPairs
+    """Pairs of each epoch, for what is trained; its seed is that of the weights."""
+
+
+@dataclass(frozen=True)
+class LinkBaseline:
+    """How good a baseline is."""
+
+    name: str
+    """One of LINK_BASELINES."""
+    valid: dict[str, float]
+    """Metrics of the links of validation."""
+    test: dict[str, float] | None
+    """Metrics of the links of the test; None for no test."""
+    seconds: float
+    """Time of everything."""
+    seed: int
+    """Random seed of what was drawn: the split, negatives, weights."""
+
+
+def run_link_baselines(
+    problems: Iterable[LinkProblem],
+    names: Sequence[str] = LINK_BASELINES,
+    *,
+    options: EncoderOptions | None = None,
+    progress: Progress = silent,
+) -> Iterator[LinkBaseline]:
+    """Run baselines on one problem after the other; each sees the links that a split may see.
+
+    A heuristic draws nothing: on the same pairs again it has the same result, which is not computed again.
+    """
+    for name in names:
+        if name not in LINK_BASELINES:
+            raise ValueError(f"baselines: only must name some of {', '.join(LINK_BASELINES)} for links, got {name!r}")
+    before: LinkProblem | None = None
+    results: dict[str, LinkBaseline] = {}
+    for problem in problems:
+        again = before is not None and _same_pairs(before.splits, problem.splits)
+        for name in (name for name in LINK_BASELINES if name in names):
+            if again and name in get_args(Heuristic):
+                results[name] = replace(results[name], seconds=0.0, seed=problem.pairs.seed)
+            else:
+                results[name] = _run(name, problem, options or EncoderOptions(), progress)
+            yield results[name]
+        before = problem
+
+
+def _run(name: str, problem: LinkProblem, options: EncoderOptions, progress: Progress) -> LinkBaseline:
+    begin, splits = time.perf_counter(), problem.splits
+    if name == "encoder":
+        needed = _encoder_memory(splits, options)
+        check_fits(needed, available_memory(), advice=("--only with the names of heuristics", "shadow train"))
+        scores: dict[str, Any] = dict(encoder_scores(splits, problem.pairs, options, progress=progress))
+    else:
+        scores = _heuristic(name, splits, progress)
+    counts = {split: len(splits.pairs_of(split).positive) for split in scores}
+    metrics = {
+        split: link_metrics(values[: counts[split]], values[counts[split] :]) for split, values in scores.items()
+    }
+    seconds = time.perf_counter() - begin
+    return LinkBaseline(name, metrics["valid"], metrics.get("test"), seconds, problem.pairs.seed)
+
+
+def _encoder_memory(splits: LinkSplits, options: EncoderOptions) -> Prediction:
+    """Predict the encoder as full-batch training, whose output is an embedding; learned inputs are as wide as it is."""
+    graph, width = splits.graph, options.hidden_dim
+    in_dim = width if graph.x is None else graph.x.shape[1]
+    counts = GraphCounts(graph.num_nodes, graph.num_edges, in_dim, width, mapped=False)
+    return replace(predict_full(counts, Network("sage", options.num_layers, width)), name="encoder")
+
+
+def _heuristic(name: str, splits: LinkSplits, progress: Progress) -> dict[str, Any]:
+    """Score the pairs of valid and test: together where both see the same links, as sources of walks are shared."""
+    chosen = [known for known in get_args(Heuristic) if known == name]
+    parts = {"valid": splits.valid.pairs} | ({} if splits.test is None else {"test": splits.test.pairs})
+    if splits.test_graph is splits.graph:
+        joined = heuristic_scores(splits.graph, np.concatenate(list(parts.values())), chosen, progress=progress)[name]
+        return dict(zip(parts, np.split(joined, [len(splits.valid)]), strict=False))
+    return {
+        split: heuristic_scores(splits.graph_of(split), pairs, chosen, progress=progress)[name]
+        for split, pairs in parts.items()
+    }
+
+
+def _same_pairs(one: LinkSplits, other: LinkSplits) -> bool:
+    if not np.array_equal(one.train, other.train) or (one.test is None) != (other.test is None):
+        return False
+    names = ["valid"] if one.test is None else ["valid", "test"]
+    return all(np.array_equal(one.pairs_of(name).pairs, other.pairs_of(name).pairs) for name in names)

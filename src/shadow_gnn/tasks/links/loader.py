@@ -1,0 +1,132 @@
+"""Loader of pairs: each epoch a choice of links and of negatives drawn for it, as batches with labels.
+
+Not for: validation and test, whose pairs stay the same (shadow_gnn/loader.py does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shadow_gnn.extract.base import Extractor
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, EdgeArray, Order
+from shadow_gnn.loading.loader import EVERYTHING, Loader, Share, derive_seed, permutation
+from shadow_gnn.tasks.links.negatives import count_free, degree_negatives, uniform_negatives
+from shadow_gnn.tasks.links.pairs import Ints
+from shadow_gnn.tasks.links.splits import NegativeKind, PairSet
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPairs:
+    """The pairs of every epoch, which depend on (seed, epoch) alone."""
+
+    graph: Graph
+    """Whose links are known: drawn negatives are none of them. Links that are held out may come up, as in life."""
+    positive: Ints
+    """[P, 2], links to learn from."""
+    given_negative: Ints | None = None
+    """[M, 2], negatives that are given; None to draw them."""
+    negatives: NegativeKind = "uniform"
+    """How they are drawn."""
+    num_negatives: int = 1
+    """How many are drawn for each link."""
+    epoch_share: float = 1.0
+    """Share of the links, and of given negatives, that an epoch goes through."""
+    seed: int = 0
+    """Random seed."""
+
+    def __post_init__(self) -> None:
+        if len(self.positive) == 0:
+            raise ValueError("link: positive must have links to learn from, got none")
+        if self.given_negative is not None:
+            return
+        free = count_free(self.graph, by_degree=self.negatives == "degree")
+        if self.num_negative > free:
+            raise ValueError(
+                f"link: negatives of an epoch must be at most {free:,}, as many pairs are no links, got "
+                f"{self.num_negative:,}; lower num_negatives or epoch_share"
+            )
+
+    @property
+    def num_positive(self) -> int:
+        """Links of an epoch, at least one."""
+        return _share(len(self.positive), self.epoch_share)
+
+    @property
+    def num_negative(self) -> int:
+        """Negatives of an epoch."""
+        if self.given_negative is not None:
+            return _share(len(self.given_negative), self.epoch_share)
+        return self.num_negatives * self.num_positive
+
+    def of_epoch(self, epoch: int) -> PairSet:
+        """Return the pairs of an epoch."""
+        return PairSet(self._chosen("links", self.positive, self.num_positive, epoch), self._negative(epoch))
+
+    def _negative(self, epoch: int) -> Ints:
+        if self.given_negative is not None:
+            return self._chosen("negatives", self.given_negative, self.num_negative, epoch)
+        draw = degree_negatives if self.negatives == "degree" else uniform_negatives
+        return draw(self.graph, self.num_negative, derive_seed("negatives", self.seed, epoch))
+
+    def _chosen(self, purpose: str, pairs: Ints, count: int, epoch: int) -> Ints:
+        if count == len(pairs):
+            return pairs
+        return pairs[permutation(len(pairs), derive_seed(purpose, self.seed, epoch))[:count]]
+
+
+class PairLoader:
+    """Batches of training pairs in an order of each epoch's own, with y: 1 for a link, 0 for none."""
+
+    shuffle = True
+
+    def __init__(
+        self,
+        pairs: TrainingPairs,
+        extractor: Extractor,
+        *,
+        batch_size: int = 128,
+        order: Order = "hop",
+        edges: Sequence[EdgeArray] = (),
+        inputs: Callable[[Batch], Batch] | None = None,
+    ) -> None:
+        """Store; nothing is drawn yet. order, edges, inputs: as for Loader."""
+        self.graph, self.pairs, self.extractor = pairs.graph, pairs, extractor
+        self.batch_size, self.order, self.edges, self.inputs = batch_size, order, tuple(edges), inputs
+
+    @property
+    def targets(self) -> Ints:
+        """All links to learn from; negatives come and go. [P, 2]"""
+        return self.pairs.positive
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        return -(-(self.pairs.num_positive + self.pairs.num_negative) // self.batch_size)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
+        return self.shared_epoch(number, EVERYTHING)
+
+    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
+        """Iterate over a share of one epoch's batches; every process draws the same pairs."""
+        chosen = self.pairs.of_epoch(number)
+        loader = Loader(
+            self.graph,
+            self.extractor,
+            chosen.pairs,
+            batch_size=self.batch_size,
+            shuffle=True,
+            seed=self.pairs.seed,
+            order=self.order,
+            edges=self.edges,
+            inputs=self.inputs,
+            labels=chosen.labels,
+        )
+        return loader.shared_epoch(number, share)
+
+
+def _share(count: int, share: float) -> int:
+    return min(count, max(1, int(np.ceil(share * count))))

@@ -1,0 +1,140 @@
+"""Pairs: the links of a graph as [P, 2] node ids, looked up, taken out and put in, without a loop over edges.
+
+Not for: which links are held out (splits.py) or pairs that are no links (negatives.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn.graph.record import Graph
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def check_pairs(owner: str, graph: Graph, pairs: ArrayLike) -> Ints:
+    """Return pairs as int64 [P, 2] with ends ordered as ordered() does; unknown ids and self-pairs are one clear line.
+
+    The same pair may be given more than once.
+    """
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.zeros((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(f"{owner}: pairs must be integers [P, 2], got {array.dtype} {list(array.shape)}")
+    bad = (array < 0) | (array >= graph.num_nodes)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(
+            f"{owner}: pairs must be of node ids from 0 to {graph.num_nodes - 1}, "
+            f"got {array[row, column]} in row {int(row)}"
+        )
+    same = np.flatnonzero(array[:, 0] == array[:, 1])
+    if len(same):
+        node = int(array[same[0], 0])
+        raise ValueError(f"{owner}: pairs must be of two different nodes, got {node} with itself in row {int(same[0])}")
+    return ordered(graph, array.astype(np.int64))
+
+
+def ordered(graph: Graph, pairs: Ints) -> Ints:
+    """Return pairs of an undirected graph with the smaller id first, so that both ways to write one are the same."""
+    return pairs if graph.directed else np.sort(pairs, axis=1)
+
+
+def links_of(graph: Graph) -> Ints:
+    """Return every link once: (sender, receiver), of an undirected graph the smaller id first. [L, 2]
+
+    An edge from a node to itself is no link: there is no pair to predict.
+    """
+    receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(graph.indptr))
+    pairs = np.stack((np.asarray(graph.indices, dtype=np.int64), receiver), axis=1)
+    return pairs[pairs[:, 0] != pairs[:, 1] if graph.directed else pairs[:, 0] < pairs[:, 1]]
+
+
+def count_links(graph: Graph) -> int:
+    """Count what links_of returns, without making it."""
+    nodes = np.arange(graph.num_nodes, dtype=np.int64)
+    num_edges = graph.num_edges - int((positions_of(graph, nodes, nodes) >= 0).sum())
+    return num_edges if graph.directed else num_edges // 2
+
+
+def positions_of(graph: Graph, sender: Ints, receiver: Ints) -> Ints:
+    """Return where each edge stands in the graph's indices, -1 where there is none. [P]
+
+    All pairs are searched side by side, a halving at a time: log2 of the largest degree steps and no table of edges.
+    """
+    low = np.asarray(graph.indptr[receiver], dtype=np.int64)
+    high = np.asarray(graph.indptr[receiver + 1], dtype=np.int64)
+    end = high.copy()
+    while (searching := low < high).any():
+        middle = (low + high) // 2
+        above = np.zeros(len(low), dtype=bool)
+        above[searching] = graph.indices[middle[searching]] < sender[searching]
+        low = np.where(searching & above, middle + 1, low)
+        high = np.where(searching & ~above, middle, high)
+    found = low < end
+    found[found] = graph.indices[low[found]] == sender[found]
+    return np.where(found, low, -1)
+
+
+def are_linked(graph: Graph, pairs: Ints) -> Flags:
+    """Tell which pairs are links of the graph: (sender, receiver), in an undirected graph in either order. [P]"""
+    linked: Flags = positions_of(graph, pairs[:, 0], pairs[:, 1]) >= 0
+    return linked
+
+
+def keys_of(graph: Graph, pairs: Ints) -> Ints:
+    """Number pairs so that equal ones, in an undirected graph in either order, have equal numbers. [P]"""
+    first, second = ordered(graph, pairs).T
+    keys: Ints = first * graph.num_nodes + second
+    return keys
+
+
+def without_links(graph: Graph, pairs: Ints) -> Graph:
+    """Return the graph without the edges between each pair, in both directions; pairs that are not linked are fine."""
+    ends = np.concatenate((pairs, pairs[:, ::-1]))
+    positions = positions_of(graph, ends[:, 0], ends[:, 1])
+    keep = np.ones(graph.num_edges, dtype=bool)
+    keep[positions[positions >= 0]] = False
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)))
+    return replace(
+        graph,
+        indptr=before[graph.indptr],
+        indices=graph.indices[keep],
+        edge_weight=None if graph.edge_weight is None else graph.edge_weight[keep],
+        edge_attr=None if graph.edge_attr is None else graph.edge_attr[keep],
+        edge_id=None if graph.edge_id is None else graph.edge_id[keep],
+        path=None,
+        fingerprint_hint=None,
+    )
+
+
+def with_links(graph: Graph, pairs: Ints) -> Graph:
+    """Return the graph with these pairs as links too, of weight 1 where it has weights; links that are there stay.
+
+    Where each edge came from is not known any more; a graph with edge features has none for the new ones.
+    """
+    if graph.edge_attr is not None:
+        raise ValueError("link: use_valid_edges must be false for given pairs in a graph with edge features")
+    fresh = pairs if graph.directed else np.concatenate((pairs, pairs[:, ::-1]))
+    fresh = fresh[~are_linked(graph, fresh)]
+    fresh = np.unique(fresh, axis=0)
+    receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(graph.indptr))
+    rows = np.concatenate((receiver, fresh[:, 1]))
+    columns = np.concatenate((np.asarray(graph.indices, dtype=np.int64), fresh[:, 0]))
+    order = np.lexsort((columns, rows))
+    counts = np.bincount(rows, minlength=graph.num_nodes)
+    weight = graph.edge_weight
+    return replace(
+        graph,
+        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64))),
+        indices=columns[order].astype(graph.indices.dtype),
+        edge_weight=None if weight is None else np.concatenate((weight, np.ones(len(fresh), np.float32)))[order],
+        edge_id=None,
+        path=None,
+        fingerprint_hint=None,
+    )

@@ -1,0 +1,150 @@
+"""Metrics: scores of predictions against labels, gathered batch by batch with torchmetrics, also by degree.
+
+Not for: the loss (task.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from shadow_gnn.base.ranks import Ranks
+from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric, link_metrics
+from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
+
+NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
+Metric = NodeMetric | LinkMetric
+
+METRICS: dict[str, tuple[Metric, ...]] = {
+    "classes": ("accuracy", "micro_f1", "macro_f1"),
+    "multilabel": ("micro_f1", "macro_f1", "accuracy"),
+    "values": ("mae", "rmse", "r2"),
+    "links": LINK_METRICS,
+}
+"""The metrics of each kind of target; the first one decides unless a recipe says otherwise."""
+
+
+class Scores:
+    """Metrics of a task over any number of batches.
+
+    Those of nodes take memory that does not grow with the batches; links are ranked, for which their scores are kept.
+    """
+
+    def __init__(self, task: Task, names: tuple[Metric, ...] | None = None, device: torch.device | str = "cpu"):
+        """Start with no batch; names: which of the task's metrics, None for all."""
+        self._task = task
+        chosen = names or METRICS[task.target]
+        self._metrics = {} if isinstance(task, LinkTask) else {name: _make(task, name).to(device) for name in chosen}
+        self._pairs: list[tuple[Tensor, Tensor]] = []
+        self._names = chosen
+        self._count = 0
+
+    def update(self, logits: Tensor, y: Tensor) -> None:
+        """Add the targets of one batch: logits [B, C], y as in the graph."""
+        predicted = self._task.predictions(logits)
+        if isinstance(self._task, LinkTask):
+            self._pairs.append((predicted.cpu(), y.cpu()))
+        for metric in self._metrics.values():
+            metric.update(predicted, y)
+        self._count += len(y)
+
+    def bring_to_main(self, ranks: Ranks) -> None:
+        """Add the targets of all ranks to those of the main one, where compute then speaks for all."""
+        if ranks.alone:
+            return
+        self._count = int(ranks.total(torch.tensor(self._count)))
+        for metric in self._metrics.values():
+            # Every state of the metrics that are made here is a sum over targets.
+            for name, state in metric.metric_state.items():
+                setattr(metric, name, ranks.total(state))
+        if isinstance(self._task, LinkTask):
+            own = list(zip(*self._pairs, strict=True)) or [(torch.zeros(0),), (torch.zeros(0),)]
+            scores, y = (ranks.gather(torch.cat(parts)) for parts in own)
+            self._pairs = list(zip(scores, y, strict=True))
+
+    def compute(self) -> dict[str, float]:
+        """Return each metric by its name; nan where it is not defined, as r2 of a single target."""
+        if self._count == 0:
+            return dict.fromkeys(self._names, math.nan)
+        if isinstance(self._task, LinkTask):
+            scores, y = (torch.cat(parts) for parts in zip(*self._pairs, strict=True))
+            names = tuple(name for name in LINK_METRICS if name in self._names)
+            return link_metrics(scores[y > 0].numpy(), scores[y <= 0].numpy(), names)
+        undefined = {"r2"} if self._count < 2 else set()
+        return {
+            name: math.nan if name in undefined else float(metric.compute()) for name, metric in self._metrics.items()
+        }
+
+
+@dataclass(frozen=True)
+class DegreeBucket:
+    """The main metric over the targets whose degree is in a range."""
+
+    low: int
+    """Smallest degree."""
+    high: int
+    """Largest degree."""
+    count: int
+    """Targets of these degrees."""
+    value: float
+    """The task's first metric over them."""
+
+
+class DegreeScores:
+    """The main metric of a task by degree: 0, 1, 2 to 3, 4 to 7, and so on."""
+
+    def __init__(self, task: NodeTask) -> None:
+        self._task = task
+        self._scores: dict[int, Scores] = {}
+        self._counts: dict[int, int] = {}
+
+    def update(self, logits: Tensor, y: Tensor, degree: Tensor) -> None:
+        """Add the targets of one batch; degree [B] is that in the whole graph."""
+        # The number of binary digits: 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7.
+        bucket = torch.frexp(degree.double()).exponent
+        for number in sorted(set(bucket.tolist())):
+            chosen = bucket == number
+            if number not in self._scores:
+                self._scores[number] = Scores(self._task, (METRICS[self._task.target][0],))
+            self._scores[number].update(logits[chosen], y[chosen])
+            self._counts[number] = self._counts.get(number, 0) + int(chosen.sum())
+
+    def compute(self) -> list[DegreeBucket]:
+        """Return the buckets that have targets, by degree."""
+        return [
+            DegreeBucket(2**number // 2, max(2**number - 1, 0), self._counts[number], *scores.compute().values())
+            for number, scores in sorted(self._scores.items())
+        ]
+
+
+def monitored(task: Task, name: str) -> Metric:
+    """Return the metric that decides which epoch is the best; auto is the first of the task's."""
+    known = METRICS[task.target]
+    if name == "auto":
+        return known[0]
+    for metric in known:
+        if metric == name:
+            return metric
+    raise ValueError(f"training: monitor must be {', '.join(known)} or auto for {task.target}, got {name!r}")
+
+
+def _make(task: NodeTask, name: str) -> Any:
+    from torchmetrics import classification, regression
+
+    # Left to itself, a metric of one rank would wait for those of all others to be asked at the same time.
+    if name == "mae":
+        return regression.MeanAbsoluteError(sync_on_compute=False)
+    if name == "rmse":
+        return regression.MeanSquaredError(squared=False, sync_on_compute=False)
+    if name == "r2":
+        return regression.R2Score(sync_on_compute=False)
+    average: Any = "macro" if name == "macro_f1" else "micro"
+    if task.target == "multilabel":
+        kind = classification.MultilabelAccuracy if name == "accuracy" else classification.MultilabelF1Score
+        return kind(task.out_dim, average=average, validate_args=False, sync_on_compute=False)
+    single = classification.MulticlassAccuracy if name == "accuracy" else classification.MulticlassF1Score
+    return single(max(task.out_dim, 2), average=average, validate_args=False, sync_on_compute=False)

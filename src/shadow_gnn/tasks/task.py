@@ -1,0 +1,194 @@
+"""Task: what is predicted of each target, the targets of each split, and the loss.
+
+Not for: metrics (metrics.py) or how targets become batches (loading/loader.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.graph.record import Graph
+
+Ints = NDArray[np.int64]
+Target = Literal["classes", "multilabel", "values"]
+
+MAX_CLASSES = 1_000_000
+_BLOCK_NODES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTask:
+    """Prediction of one class, several yes/no labels or a value for nodes."""
+
+    target: Target
+    """What a target has."""
+    out_dim: int
+    """Numbers that the model gives for a target: classes, labels, or 1 for a value."""
+    class_weight: Tensor | None = None
+    """[C], factor of the loss for each class; None for all alike."""
+    value_mean: float = 0.0
+    """Mean of the training values: the model learns values with mean 0 and deviation 1."""
+    value_deviation: float = 1.0
+    """Deviation of the training values."""
+
+    def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Return the mean loss of some targets in float32 at least: logits [B, C], y as in the graph.
+
+        weight [B]: factor of each target's loss; the mean is over targets, not over weights.
+        """
+        logits = _at_least_float32(logits)
+        if weight is not None:
+            return (weight * self._losses(logits, y)).mean()
+        if self.target == "classes":
+            if self.class_weight is None:
+                return functional.cross_entropy(logits, y)
+            return self._losses(logits, y).mean()
+        if self.target == "multilabel":
+            return functional.binary_cross_entropy_with_logits(logits, y.to(logits.dtype)) * self.out_dim
+        return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype))
+
+    def _losses(self, logits: Tensor, y: Tensor) -> Tensor:
+        """Return the loss of each target, whose mean is that of all: parts of a batch add up to the whole. [B]"""
+        if self.target == "classes":
+            losses = functional.cross_entropy(logits, y, reduction="none")
+            return losses if self.class_weight is None else self.class_weight.to(logits.device)[y] * losses
+        if self.target == "multilabel":
+            return functional.binary_cross_entropy_with_logits(logits, y.to(logits.dtype), reduction="none").sum(dim=1)
+        return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype), reduction="none")
+
+    def _scaled(self, y: Tensor) -> Tensor:
+        return (y - self.value_mean) / self.value_deviation
+
+    def predictions(self, logits: Tensor) -> Tensor:
+        """Turn logits into what the graph's labels are: classes [B], yes/no labels [B, C], or values [B]."""
+        if self.target == "classes":
+            return logits.argmax(dim=1)
+        if self.target == "multilabel":
+            return (logits > 0).to(torch.uint8)
+        return logits[:, 0].float() * self.value_deviation + self.value_mean
+
+    def probabilities(self, logits: Tensor) -> Tensor | None:
+        """Return the probability of each class or label, [B, C]; None for values."""
+        if self.target == "values":
+            return None
+        return logits.float().softmax(dim=1) if self.target == "classes" else logits.float().sigmoid()
+
+
+@dataclass(frozen=True)
+class LinkTask:
+    """Prediction of whether two nodes are linked."""
+
+    target: Literal["links"] = "links"
+    """What a target has."""
+    out_dim: int = 1
+    """Numbers that the model gives for a target."""
+
+    def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Return the mean loss of some pairs in float32 at least: logits [B, 1], y [B], 1 for a link and 0 for none."""
+        scores = _at_least_float32(logits[:, 0])
+        return functional.binary_cross_entropy_with_logits(scores, y.to(scores.dtype), weight)
+
+    def predictions(self, logits: Tensor) -> Tensor:
+        """Turn logits into scores by which pairs are ranked. [B]"""
+        return logits[:, 0].float()
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return the probability of a link. [B, 1]"""
+        return logits.float().sigmoid()
+
+
+Task = NodeTask | LinkTask
+
+
+def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_weights: bool = False) -> NodeTask:
+    """Make the task that a graph's labels allow, or the one asked for; weights and scale are from its training targets.
+
+    A graph without labels or splits, or with labels of another kind, is one clear line.
+    """
+    found = label_kind(graph)
+    if target not in ("auto", found):
+        raise ValueError(f"task: target must be {found!r}, as the labels of the graph are, got {target!r}")
+    if class_weights and found != "classes":
+        raise ValueError(f"task: class_weights must be false unless targets have classes, here they have {found}")
+    assert graph.y is not None
+    train = split_targets(graph, "train")
+    if found == "multilabel":
+        return NodeTask(found, graph.y.shape[1])
+    if found == "values":
+        values = _labels(graph, train).astype(np.float64)
+        return NodeTask(found, 1, value_mean=float(values.mean()), value_deviation=float(values.std()) or 1.0)
+    num_classes = _largest_class(graph) + 1
+    if num_classes > MAX_CLASSES:
+        raise ValueError(f"task: classes must be below {MAX_CLASSES:,}, the graph has class {num_classes - 1:,}")
+    return NodeTask(found, num_classes, _class_weight(_labels(graph, train), num_classes) if class_weights else None)
+
+
+def label_kind(graph: Graph) -> Target:
+    """Say what the labels of a graph are, from their type."""
+    if graph.y is None:
+        raise ValueError(f"task: graph must have labels, {_name(graph)} has none; import it with --labels")
+    if graph.y.ndim == 2 and graph.y.dtype == np.uint8:
+        return "multilabel"
+    if graph.y.ndim == 1 and graph.y.dtype.kind in "iu":
+        return "classes"
+    if graph.y.ndim == 1 and graph.y.dtype.kind == "f":
+        return "values"
+    raise ValueError(
+        f"task: labels must be [N] integers, [N] floats or [N, C] uint8, got {graph.y.dtype} {graph.y.shape}"
+    )
+
+
+def split_targets(graph: Graph, split: str) -> Ints:
+    """Return the node ids of a split whose labels are known, in the order of the split."""
+    kind = label_kind(graph)
+    if split not in graph.splits:
+        known = ", ".join(graph.splits) or "no splits"
+        raise ValueError(
+            f"task: graph must have a split {split!r}, {_name(graph)} has {known}; import it with --split 60/20/20"
+        )
+    nodes = np.asarray(graph.splits[split], dtype=np.int64)
+    if kind == "classes":
+        nodes = nodes[_labels(graph, nodes) >= 0]
+    elif kind == "values":
+        nodes = nodes[np.isfinite(_labels(graph, nodes))]
+    if len(nodes) == 0:
+        raise ValueError(f"task: split {split!r} must have nodes with known labels, that of {_name(graph)} has none")
+    return nodes
+
+
+def _at_least_float32(logits: Tensor) -> Tensor:
+    return logits if logits.dtype == torch.float64 else logits.float()
+
+
+def _labels(graph: Graph, nodes: Ints) -> NDArray[Any]:
+    labels = array_rows(graph, "y", nodes)
+    assert labels is not None
+    return labels
+
+
+def _largest_class(graph: Graph) -> int:
+    """Return the largest class of all nodes, whether they are in a split or not, block by block."""
+    starts = range(0, graph.num_nodes, _BLOCK_NODES)
+    blocks = (np.arange(start, min(start + _BLOCK_NODES, graph.num_nodes)) for start in starts)
+    return max(int(_labels(graph, block).max()) for block in blocks)
+
+
+def _class_weight(labels: NDArray[np.int64], num_classes: int) -> Tensor:
+    """Return the inverse frequency of each class, with mean 1 over the given labels; 1 for a class without any."""
+    counts = np.bincount(labels, minlength=num_classes)
+    present = counts > 0
+    weight = np.ones(num_classes)
+    weight[present] = len(labels) / (present.sum() * counts[present])
+    return torch.from_numpy(weight).float()
+
+
+def _name(graph: Graph) -> str:
+    return "the graph in memory" if graph.path is None else str(graph.path)

@@ -1,0 +1,304 @@
+"""Build: the only tables from names to classes; recipes become models and extractors.
+
+Not for: what the parts do, for reading recipes (recipe/file.py), nor for what a graph asks for (run_setup.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import torch
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract import (
+    CachedExtractor,
+    CombinedExtractor,
+    Extractor,
+    FileExtractor,
+    FireExtractor,
+    FullExtractor,
+    HeatExtractor,
+    KatzExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    RwrExtractor,
+    ScopeGraphExtractor,
+    SimilarExtractor,
+    SimrankExtractor,
+    StochasticPprExtractor,
+)
+from shadow_gnn.extract.base import Hide
+from shadow_gnn.extract.training_view import FeatureStatistics
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import open_graph
+from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.nn.backbone import Backbone
+from shadow_gnn.nn.branch import Branch
+from shadow_gnn.nn.encoding import Encoding
+from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
+from shadow_gnn.nn.head import Head
+from shadow_gnn.nn.layers.base import Layer, LayerOptions
+from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
+from shadow_gnn.nn.layers.gcn import GcnLayer
+from shadow_gnn.nn.layers.gin import GinLayer
+from shadow_gnn.nn.layers.mlp import MlpLayer
+from shadow_gnn.nn.layers.pyg import PygLayer
+from shadow_gnn.nn.layers.sage import SageLayer
+from shadow_gnn.nn.layers.sgc import sgc_layers
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.nn.node_table import NodeTable
+from shadow_gnn.nn.readouts.pool import Pool, ReducePool, Reduction, SortPool
+from shadow_gnn.nn.readouts.pyg_pool import PygPool
+from shadow_gnn.nn.readouts.readout import Readout
+from shadow_gnn.nn.readouts.skip import joined_dim
+from shadow_gnn.nn.scaling import InputScaling
+from shadow_gnn.recipe import (
+    CombinedRecipe,
+    ExtractorRecipe,
+    FileRecipe,
+    FireRecipe,
+    FullRecipe,
+    HeatRecipe,
+    KatzRecipe,
+    KhopRecipe,
+    ModelRecipe,
+    NodeRecipe,
+    PprRecipe,
+    RwrRecipe,
+    ScopeRecord,
+    SimilarRecipe,
+    SimrankRecipe,
+)
+
+PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
+HEADED_LAYERS: dict[str, Any] = {"gat": GatLayer, "gatconv": GatConvLayer}
+LAYERS = (*PLAIN_LAYERS, *HEADED_LAYERS, "sgc")
+READOUTS = ("center", "sum", "mean", "max", "sort")
+
+_Maker = Callable[[Any, dict[str, Any], bool], Extractor]
+"""Makes an extractor of a recipe's table, its keys as the class has them, and whether it is for training."""
+
+
+@dataclass(frozen=True)
+class EdgeWidths:
+    """What a branch must know of the edges of its scopes."""
+
+    edge_dim: int
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool
+    """Whether the edges have weights."""
+
+    @classmethod
+    def of(cls, graph: Graph) -> EdgeWidths:
+        """Return what the edges of a graph have."""
+        return cls(0 if graph.edge_attr is None else graph.edge_attr.shape[1], graph.edge_weight is not None)
+
+
+@dataclass(frozen=True)
+class Widths:
+    """What a model must know of the graph and the task."""
+
+    in_dim: int
+    """Feature columns; 0 for a graph without features."""
+    out_dim: int
+    """Classes, labels, or 1 for a value."""
+    edge_dim: int = 0
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool = False
+    """Whether the graph's edges have weights."""
+    logits: bool = True
+    """Whether the output are logits, which may be normalised; False for values."""
+    num_targets: int = 1
+    """Targets of a scope: 2 for pairs."""
+    table: tuple[int, int] | None = None
+    """Nodes and columns of learned inputs, which in_dim counts too; None for none."""
+
+
+def build_model(
+    recipe: ModelRecipe | Sequence[ModelRecipe],
+    *,
+    in_dim: int,
+    out_dim: int,
+    num_branches: int = 1,
+    edge_dim: int = 0,
+    edge_weight: bool = False,
+    branch_edges: Sequence[EdgeWidths] | None = None,
+    values: bool = False,
+    num_targets: int = 1,
+    table: tuple[int, int] | None = None,
+    statistics: FeatureStatistics | None = None,
+    seed: int = 0,
+) -> ShadowGNN:
+    """Make a model with weights drawn by the seed.
+
+    recipe: one for all of num_branches, or one for each branch. in_dim: feature columns, 0 for none. out_dim: classes
+    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have; branch_edges: what
+    those of each branch have, where its scopes have the edges of another graph. num_targets: 2 for pairs. table: nodes
+    and columns of learned inputs, which in_dim counts too. statistics: scale the features by these.
+    """
+    recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
+    if not recipes:
+        raise ValueError("build_model: recipe must be one or several, got none")
+    widths = Widths(in_dim, out_dim, edge_dim, edge_weight, logits=not values, num_targets=num_targets, table=table)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(derive_seed("weights", seed, None))
+        own = branch_edges or [EdgeWidths(edge_dim, edge_weight)] * len(recipes)
+        if recipes[0].share_weights and any(edges != own[0] for edges in own):
+            raise ValueError("model: branches must have edges with the same arrays to share weights, theirs differ")
+        each = [replace(widths, edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in own]
+        return _model(recipes, each, statistics)
+
+
+def build_extractor(
+    recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
+) -> Extractor:
+    """Make an extractor; what draws by score, or anew, in training does not in evaluation. hide: see extract.base.
+
+    A scope_graph that the recipe names is opened.
+    """
+    made = _own_extractor(recipe, training=training, edge_pos=edge_pos, hide=hide)
+    scope_graph = open_scope_graph(recipe)
+    return made if scope_graph is None else ScopeGraphExtractor(made, scope_graph, recipe.scope_edges)
+
+
+def open_scope_graph(recipe: ScopeRecord) -> Graph | None:
+    """Open the graph in which scopes are chosen, if it is another one."""
+    return None if recipe.scope_graph is None else _open_other("scope_graph", recipe.scope_graph)
+
+
+def _open_other(key: str, folder: str) -> Graph:
+    try:
+        return open_graph(folder)
+    except FolderError as error:
+        raise FolderError(f"extractor.{key}: {error}") from error
+
+
+def _own_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool, hide: Hide) -> Extractor:
+    """Make an extractor that chooses in the graph itself."""
+    options = recipe.model_dump(exclude={"kind", *ScopeRecord.model_fields})
+    return _EXTRACTORS[type(recipe)](recipe, {**options, "edge_pos": edge_pos, "hide": hide}, training)
+
+
+def _plain(made: Callable[..., Extractor]) -> _Maker:
+    """Make extractors whose parameters are the recipe's keys."""
+    return lambda recipe, options, training: made(**options)
+
+
+def _walks(made: Callable[..., Extractor]) -> _Maker:
+    """Make extractors that draw anew in training alone."""
+    return lambda recipe, options, training: made(**{**options, "resample": training and recipe.resample})
+
+
+def _ppr(recipe: PprRecipe, options: dict[str, Any], training: bool) -> Extractor:
+    drawn = training and recipe.kind == "stochastic-ppr"
+    return (StochasticPprExtractor if drawn else PprExtractor)(**options)
+
+
+def _combined(recipe: CombinedRecipe, options: dict[str, Any], training: bool) -> Extractor:
+    parts = [(part.weight, build_extractor(part.extractor, training=training)) for part in recipe.parts]
+    return CombinedExtractor(**{**options, "parts": tuple(parts)})
+
+
+def _similar(recipe: SimilarRecipe, options: dict[str, Any], training: bool) -> Extractor:
+    index = None if recipe.index is None else _open_other("index", recipe.index)
+    return SimilarExtractor(**{**options, "index": index})
+
+
+_EXTRACTORS: dict[type[ScopeRecord], _Maker] = {
+    PprRecipe: _ppr,
+    KhopRecipe: _plain(KhopExtractor),
+    FullRecipe: _plain(FullExtractor),
+    NodeRecipe: _plain(NodeExtractor),
+    KatzRecipe: _plain(KatzExtractor),
+    HeatRecipe: _plain(HeatExtractor),
+    CombinedRecipe: _combined,
+    RwrRecipe: _walks(RwrExtractor),
+    SimrankRecipe: _walks(SimrankExtractor),
+    FireRecipe: _plain(FireExtractor),
+    SimilarRecipe: _similar,
+    FileRecipe: _plain(FileExtractor),
+}
+
+
+def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> Extractor:
+    """Keep the scopes of a deterministic extractor, in a folder or in memory; another one stays as it is."""
+    return CachedExtractor(extractor, folder=folder, max_bytes=max_bytes) if extractor.deterministic else extractor
+
+
+def _model(recipes: list[ModelRecipe], each: list[Widths], statistics: FeatureStatistics | None) -> ShadowGNN:
+    first, widths = recipes[0], each[0]
+    branches: list[Branch] = []
+    for recipe, own in zip(recipes, each, strict=True):
+        shared = branches[0].backbone if branches and first.share_weights else None
+        branches.append(_branch(recipe, own, shared))
+    ensemble: torch.nn.Module | None = None
+    if len(recipes) > 1:
+        ensemble = AttentionEnsemble(first.hidden_dim) if first.ensemble == "attention" else MeanEnsemble()
+    norm = first.head_norm and widths.logits and widths.out_dim >= 3
+    head = Head(first.hidden_dim, widths.out_dim, norm=norm)
+    scaling = None
+    if statistics is not None and widths.in_dim:
+        scaling = InputScaling(torch.from_numpy(statistics.mean), torch.from_numpy(statistics.deviation))
+    table = None if widths.table is None else NodeTable(*widths.table)
+    return ShadowGNN(branches, head, ensemble, scaling, table)
+
+
+def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Branch:
+    encoding = Encoding(recipe.encoding, widths.in_dim, recipe.hidden_dim, join=recipe.encoding_join)
+    options = LayerOptions(recipe.activation, recipe.norm, recipe.dropout)
+    backbone = shared
+    if backbone is None:
+        layers = _layers(recipe, encoding.out_dim, widths.edge_dim, options)
+        weighted = recipe.edge_weights and widths.edge_weight
+        backbone = Backbone(layers, dropedge=recipe.dropedge, edge_weight=weighted)
+    pool = _pool(recipe, joined_dim(backbone.layer_dims, recipe.skip), options)
+    readout = Readout(
+        backbone.layer_dims, recipe.hidden_dim, options, skip=recipe.skip, pool=pool, num_targets=widths.num_targets
+    )
+    return Branch(encoding, backbone, readout, trim=recipe.trim, owns_backbone=shared is None)
+
+
+def _layers(recipe: ModelRecipe, in_dim: int, edge_dim: int, options: LayerOptions) -> list[Layer]:
+    name, hidden_dim = recipe.layer, recipe.hidden_dim
+    if name == "sgc":
+        mapped_first = recipe.skip != "none"
+        return [*sgc_layers(in_dim, hidden_dim, recipe.num_layers, dropout=recipe.dropout, map_first=mapped_first)]
+    layers: list[Layer] = []
+    for width in [in_dim, *[hidden_dim] * (recipe.num_layers - 1)]:
+        if name in PLAIN_LAYERS:
+            layers.append(PLAIN_LAYERS[name](width, hidden_dim, options))
+        elif name in HEADED_LAYERS:
+            layers.append(HEADED_LAYERS[name](width, hidden_dim, options, num_heads=recipe.num_heads))
+        else:
+            _check_name("layer", name, LAYERS, "conv")
+            layers.append(PygLayer(name, width, hidden_dim, options, num_heads=recipe.num_heads, edge_dim=edge_dim))
+    return layers
+
+
+def _pool(recipe: ModelRecipe, width: int, options: LayerOptions) -> Pool | None:
+    name = recipe.readout
+    if name == "center":
+        return None
+    if name in get_args(Reduction):
+        return ReducePool(cast(Reduction, name))
+    if name == "sort":
+        return SortPool(width, recipe.hidden_dim, options, sort_size=recipe.sort_size)
+    _check_name("readout", name, READOUTS, "aggr")
+    return PygPool(name, width, sort_size=recipe.sort_size)
+
+
+def _check_name(key: str, name: str, own: Sequence[str], module: str) -> None:
+    """Raise unless PyG has a class of that name; ours and theirs are searched for the nearest."""
+    from torch_geometric import nn
+
+    theirs = getattr(nn, module).__all__
+    if name not in theirs:
+        near = get_close_matches(name, [*own, *theirs], 1, 0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        known = ", ".join(own)
+        raise ValueError(f"model: {key} must be {known} or a class of torch_geometric.nn.{module}, got {name!r}{hint}")

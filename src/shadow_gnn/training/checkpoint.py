@@ -1,0 +1,137 @@
+"""Checkpoint: all that training needs to go on, in one file that is there whole or not at all.
+
+Not for: when checkpoints are written and which are kept (training/runs/run.py), or finished models (model_file.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from shadow_gnn.base.errors import RunError
+from shadow_gnn.base.files import new_checksum, open_regular, write_file
+from shadow_gnn.base.ranks import Ranks
+
+VERSION = 1
+MAX_HEADER_BYTES = 100_000_000  # the limit of safetensors itself
+_MARK, _BLANK = b'"checksum":"', b"0" * 32
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """The state of training after some epoch."""
+
+    tensors: Mapping[str, Tensor]
+    """Weights as model.<name>, the optimiser's numbers as optimiser.<parameter>.<name>, random.cpu."""
+    content: Mapping[str, Any]
+    """Everything else, as JSON: position, history, what it belongs to."""
+
+
+def take_checkpoint(model: nn.Module, optimiser: Optimizer, content: Mapping[str, Any]) -> Checkpoint:
+    """Gather the state of a model and its optimiser; the tensors are the live ones, not copies."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for number, values in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{number}.{name}": value for name, value in values.items()}
+    tensors["random.cpu"] = torch.get_rng_state()
+    return Checkpoint(tensors, content)
+
+
+def restore_model(checkpoint: Checkpoint, model: nn.Module) -> None:
+    """Put a checkpoint's weights into a model."""
+    load_weights(model, _part(checkpoint, "model."), "checkpoint")
+
+
+def restore_training(checkpoint: Checkpoint, model: nn.Module, optimiser: Optimizer) -> None:
+    """Put a checkpoint's weights, optimiser numbers and random state back where they came from."""
+    restore_model(checkpoint, model)
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in _part(checkpoint, "optimiser.").items():
+        number, name = key.split(".", 1)
+        state.setdefault(int(number), {})[name] = tensor
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    torch.set_rng_state(checkpoint.tensors["random.cpu"])
+
+
+def checkpoint_from_main(checkpoint: Checkpoint | None, ranks: Ranks) -> Checkpoint | None:
+    """Return the main rank's checkpoint on all ranks; the others need not reach its file."""
+    if ranks.alone:
+        return checkpoint
+    content = ranks.from_main(None if checkpoint is None else dict(checkpoint.content))
+    tensors = ranks.tensors_from_main(None if checkpoint is None else checkpoint.tensors)
+    return None if content is None else Checkpoint(tensors, content)
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor], owner: str) -> None:
+    """Load weights that must be exactly the model's, in name and shape; a difference is one line."""
+    own = model.state_dict()
+    for name in (*own, *weights):
+        shapes = [tuple(part[name].shape) if name in part else None for part in (own, weights)]
+        if shapes[0] != shapes[1]:
+            raise RunError(f"{owner}: weight {name} must have shape {shapes[0]}, as the model says, got {shapes[1]}")
+    model.load_state_dict(weights)
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint in a single step, with a checksum over the whole file."""
+    from safetensors.torch import save
+
+    metadata = {"format": "pt", "version": str(VERSION), "checksum": _BLANK.decode()}
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()}
+    data = save(tensors, {**metadata, "content": json.dumps(checkpoint.content)})
+    place = _checksum_place(data)
+    write_file(path, data[:place] + _digest(data) + data[place + len(_BLANK) :])
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint after checking every byte of it; a RunError names the file and the fault."""
+    from safetensors.torch import load
+
+    try:
+        with open_regular(path) as handle:
+            data = handle.read()
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read: {error.strerror or error}") from error
+    try:
+        metadata = _header(data)["__metadata__"]
+        place = _checksum_place(data)
+        version = metadata["version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RunError(f"{path}: is not a checkpoint, or a torn one") from error
+    if version != str(VERSION):
+        raise RunError(f"{path}: version must be {VERSION}, got {version!r:.40}; it is from another shadow-gnn")
+    blanked = data[:place] + _BLANK + data[place + len(_BLANK) :]
+    if data[place : place + len(_BLANK)] != _digest(blanked):
+        raise RunError(f"{path}: was edited or damaged: its checksum does not fit")
+    return Checkpoint(load(data), json.loads(metadata["content"]))
+
+
+def _part(checkpoint: Checkpoint, prefix: str) -> dict[str, Tensor]:
+    return {key[len(prefix) :]: tensor for key, tensor in checkpoint.tensors.items() if key.startswith(prefix)}
+
+
+def _header(data: bytes) -> Any:
+    """Read the JSON before the tensors: eight bytes say how long it is."""
+    length = int.from_bytes(data[:8], "little")
+    if length > MAX_HEADER_BYTES or len(data) < 8 + length:
+        raise ValueError("the header is cut")
+    return json.loads(data[8 : 8 + length])
+
+
+def _checksum_place(data: bytes) -> int:
+    """Find the checksum; inside other texts of the header a quote is never bare, so the mark is met only here."""
+    length = int.from_bytes(data[:8], "little")
+    return data.index(_MARK, 8, 8 + length) + len(_MARK)
+
+
+def _digest(data: bytes) -> bytes:
+    """Hash a file whose checksum is blank."""
+    checksum = new_checksum()
+    checksum.update(data)
+    return str(checksum.hexdigest()).encode()

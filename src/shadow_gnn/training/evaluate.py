@@ -1,0 +1,193 @@
+"""Predict: what a trained model says of targets, batch by batch, and how good it is.
+
+Not for: tables of predictions (inference/node_predictions.py) or training (loop.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from shadow_gnn.base.bf16 import check_bf16
+from shadow_gnn.base.ranks import ALONE, Ranks
+from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.loading.loader import BatchSource, Share
+from shadow_gnn.loading.side_by_side import aligned
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.normal.layerwise import Precision
+from shadow_gnn.normal.whole import WholeGraph
+from shadow_gnn.tasks.metrics import DegreeBucket, DegreeScores, Scores
+from shadow_gnn.tasks.task import NodeTask, Task
+
+Sources = Sequence[BatchSource] | WholeGraph
+"""What a model is run over: a loader for each branch, or, for a normal GNN, a whole graph."""
+_BLOCK_TARGETS = 1 << 14
+OnBatch = Callable[[int, int], None]
+"""Called as (targets done, targets in all)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What the model says of the targets of one batch, in the order of the loader's targets."""
+
+    node_id: Tensor
+    """[B], of pairs [B, 2]."""
+    logits: Tensor
+    """[B, C] float32."""
+    y: Tensor | None
+    """[B] or [B, C] labels; None if the graph has none."""
+    embedding: Tensor | None
+    """[B, H] float32, what the head reads; None if it was not asked for."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good a model is on some targets."""
+
+    num_targets: int
+    """Targets with known labels."""
+    metrics: dict[str, float]
+    """By name."""
+    by_degree: list[DegreeBucket]
+    """The first metric, by degree of the target."""
+
+
+def outputs(
+    model: nn.Module,
+    loaders: Sources,
+    *,
+    precision: Precision = "float32",
+    embedding: bool = False,
+    on_batch: OnBatch | None = None,
+    ranks: Ranks = ALONE,
+) -> Iterator[Output]:
+    """Run the model over the first epoch of its loaders, which must not shuffle; the model is in eval mode meanwhile.
+
+    A WholeGraph in the place of loaders is answered exactly by a normal GNN. embedding: also give the joined
+    embeddings; the model must then have `embed` and `head`, as ShadowGNN has. ranks: they take batches in turn, the
+    same ones as a process alone; the main rank is given all outputs in order, the others none.
+    """
+    if isinstance(loaders, WholeGraph):
+        if ranks.is_main:
+            yield from _whole_outputs(cast(ShadowGNN, model), loaders, precision, embedding, on_batch)
+        return
+    own = _own_outputs(model, loaders, precision, embedding, Share(ranks.rank, ranks.num_ranks, "deal"))
+    with closing(own):
+        if not ranks.is_main:
+            for output in own:
+                ranks.send_to_main((output.node_id, output.logits, output.y, output.embedding))
+            return
+        done = 0
+        for number in range(len(loaders[0])):
+            rank = number % ranks.num_ranks
+            output = next(own) if rank == 0 else Output(*cast(tuple[Any, ...], ranks.receive(rank)))
+            yield output
+            done += len(output.logits)
+            if on_batch is not None:
+                on_batch(done, len(loaders[0].targets))
+
+
+def _own_outputs(
+    model: nn.Module, loaders: Sequence[BatchSource], precision: Precision, embedding: bool, share: Share
+) -> Generator[Output, None, None]:
+    """Run the model over the batches of a share."""
+    if any(loader.shuffle for loader in loaders):
+        raise ValueError("outputs: loaders must not shuffle, one of them does")
+    device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
+    if precision == "bf16" and device.type == "cpu":
+        check_bf16()
+    was_training = model.training
+    model.eval()
+    try:
+        with aligned(loaders, 0, device, share) as epoch:
+            for batches in epoch:
+                logits, embedded = _forward(model, batches, device, precision, embedding)
+                targets = batches[0].targets
+                node_id = targets[:, 0] if targets.shape[1] == 1 else targets
+                yield Output(node_id, logits, batches[0].y, embedded)
+    finally:
+        model.train(was_training)
+
+
+def _whole_outputs(
+    model: ShadowGNN, whole: WholeGraph, precision: Precision, embedding: bool, on_batch: OnBatch | None
+) -> Iterator[Output]:
+    """Answer for all targets in one pass, then hand them out in blocks."""
+    was_training = model.training
+    model.eval()
+    try:
+        embedded = whole.embed(model, precision=precision)
+        device = next(model.parameters()).device
+        for start in range(0, len(embedded), _BLOCK_TARGETS):
+            nodes = np.ascontiguousarray(whole.targets[start : start + _BLOCK_TARGETS])
+            part = embedded[start : start + _BLOCK_TARGETS]
+            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+                logits = model.head(part.to(device)).float().cpu()
+            labels = array_rows(whole.graph, "y", nodes)
+            y = None if labels is None else torch.from_numpy(labels)
+            yield Output(torch.from_numpy(nodes), logits, y, part.float() if embedding else None)
+            if on_batch is not None:
+                on_batch(start + len(nodes), len(embedded))
+    finally:
+        model.train(was_training)
+
+
+def evaluate(
+    model: nn.Module,
+    loaders: Sources,
+    task: Task,
+    *,
+    precision: Precision = "float32",
+    on_batch: OnBatch | None = None,
+    ranks: Ranks = ALONE,
+) -> dict[str, float]:
+    """Return the task's metrics over the loaders' targets, whose labels must be known, on all ranks the same."""
+    scores = Scores(task)
+    for output in outputs(model, loaders, precision=precision, on_batch=on_batch, ranks=ranks):
+        scores.update(output.logits, _labels(output))
+    found: dict[str, float] = ranks.from_main(scores.compute())
+    return found
+
+
+def evaluate_by_degree(
+    model: nn.Module,
+    loaders: Sources,
+    task: NodeTask,
+    *,
+    precision: Precision = "float32",
+    on_batch: OnBatch | None = None,
+) -> Evaluation:
+    """Return the task's metrics over the loaders' targets, also by the degree that targets have in the graph."""
+    scores, by_degree, count = Scores(task), DegreeScores(task), 0
+    indptr = (loaders if isinstance(loaders, WholeGraph) else loaders[0]).graph.indptr
+    for output in outputs(model, loaders, precision=precision, on_batch=on_batch):
+        node_id = output.node_id.numpy()
+        degree = torch.from_numpy(indptr[node_id + 1] - indptr[node_id])
+        scores.update(output.logits, _labels(output))
+        by_degree.update(output.logits, _labels(output), degree)
+        count += len(node_id)
+    return Evaluation(count, scores.compute(), by_degree.compute())
+
+
+def _forward(
+    model: nn.Module, batches: tuple[Batch, ...], device: torch.device, precision: Precision, embedding: bool
+) -> tuple[Tensor, Tensor | None]:
+    autocast = torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
+    with torch.inference_mode(), autocast:
+        if not embedding:
+            return model(batches).float().cpu(), None
+        embedded = model.embed(batches)  # type: ignore[operator]
+        return model.head(embedded).float().cpu(), embedded.float().cpu()  # type: ignore[operator]
+
+
+def _labels(output: Output) -> Tensor:
+    if output.y is None:
+        raise ValueError("evaluate: graph must have labels, got one without")
+    return output.y.cpu()

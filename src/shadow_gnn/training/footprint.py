@@ -1,0 +1,254 @@
+"""Footprint: the memory that a recipe takes on a graph, for its own way of training and for the others.
+
+Not for: the equations (memory/).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.memory import (
+    BatchCounts,
+    GraphCounts,
+    Network,
+    Prediction,
+    neighbour_counts,
+    predict_batches,
+    predict_full,
+    predict_sgc,
+    predict_sign,
+    saint_counts,
+    whole_counts,
+)
+from shadow_gnn.base.memory.needs import BATCHES_AHEAD
+from shadow_gnn.extract import Subgraphs
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.loading.batch import Batch, collate
+from shadow_gnn.normal.closure import closure_batch
+from shadow_gnn.normal.loaders import make_sampler
+from shadow_gnn.normal.saint_samplers import Drawer
+from shadow_gnn.normal.whole import WholeGraph
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, PprRecipe, Recipe, SaintRecipe
+from shadow_gnn.tasks.task import node_task
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.run_setup import EVALUATION_FACTOR
+
+SIGN_POWERS = (3, 3, 3)
+"""Powers of SIGN to compare with, those of the paper's table."""
+_SAMPLE = 128
+_MOST_COUNTED = 20_000_000
+
+
+def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCounts:
+    """Return the numbers of a graph; one without labels counts as one of 2 classes.
+
+    inputs: what is read beside the features, which makes each node's row wider.
+    """
+    width = 0 if graph.x is None else graph.x.shape[1]
+    out_dim = 2 if graph.y is None else node_task(graph).out_dim if "train" in graph.splits else 2
+    if inputs is not None:
+        width = inputs.num_columns(width, out_dim)
+    return GraphCounts(graph.num_nodes, graph.num_edges, width, out_dim, mapped=graph.path is not None)
+
+
+def network_of(recipe: Recipe) -> Network:
+    """Return the numbers of a recipe's model; of several branches, the first one's."""
+    model = recipe.parts[0].model or recipe.model
+    return Network(
+        layer=model.layer.lower(),
+        num_layers=model.num_layers,
+        hidden_dim=model.hidden_dim,
+        num_heads=model.num_heads,
+        dropedge=model.dropedge > 0,
+        half=recipe.training.precision == "bf16",
+    )
+
+
+def predict_run(recipe: Recipe, graph: Graph) -> Prediction:
+    """Predict the recipe's own way of training."""
+    if not recipe.is_normal:
+        return predict_shadow(recipe, graph)
+    predict = {"full": _predict_full, "saint": _predict_saint, "neighbour": _predict_neighbour}
+    return predict[recipe.training.method](recipe, graph)
+
+
+def _predict_full(recipe: Recipe, graph: Graph) -> Prediction:
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+    batch = None
+    if _is_countable(graph):
+        drawn = closure_batch(graph, graph.splits["train"], network.num_layers, features=False)
+        batch = _joined_counts(drawn, network.num_layers, 1)
+    return predict_full(counts, network, batch=batch)
+
+
+def _predict_saint(recipe: Recipe, graph: Graph) -> Prediction:
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+    if _is_countable(graph):
+        drawn = Drawer(graph, graph.splits["train"], make_sampler(recipe.saint)).nodes(recipe.seed, 0)
+        degree = np.diff(graph.indptr)[drawn].mean() if len(drawn) else 0.0
+        num_nodes, mean_degree = len(drawn), float(degree)
+        batch = BatchCounts((num_nodes,) * (network.num_layers + 1), num_nodes, int(num_nodes * mean_degree))
+    else:
+        batch = saint_counts(counts, network.num_layers, _saint_nodes(recipe.saint))
+    # One int32 for each node and edge says how often it was drawn.
+    counted = 4 * (graph.num_nodes + graph.num_edges)
+    return _predict_drawn("saint", counts, network, batch, counted=counted)
+
+
+def _predict_neighbour(recipe: Recipe, graph: Graph) -> Prediction:
+    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+    fanouts, size = recipe.neighbour.fanouts, recipe.training.batch_size
+    if _is_countable(graph):
+        targets = np.random.default_rng(recipe.seed).permutation(graph.splits["train"])
+        wide = fanouts * network.num_layers if len(fanouts) == 1 else fanouts
+        drawn = closure_batch(graph, targets[:size], network.num_layers, fanouts=wide, features=False)
+        num_alive = min(-(-len(targets) // size), 1 + BATCHES_AHEAD)
+        batch = _joined_counts(drawn, network.num_layers, num_alive)
+    else:
+        batch = neighbour_counts(counts, network.num_layers, size, max(fanouts))
+    return _predict_drawn("neighbour", counts, network, batch)
+
+
+def _predict_drawn(
+    name: str, counts: GraphCounts, network: Network, batch: BatchCounts, *, counted: int = 0
+) -> Prediction:
+    """Predict training on drawn parts of the graph, with evaluation on the whole of it, in blocks if need be."""
+    whole = whole_counts(counts, network.num_layers)
+    most = WholeGraph.max_bytes
+    return predict_batches(name, counts, network, batch, evaluation=whole, most_in_evaluation=most, counted=counted)
+
+
+def _is_countable(graph: Graph) -> bool:
+    """Tell whether batches can be drawn to be counted: there are training nodes, and a pass over the edges is short."""
+    return graph.num_edges <= _MOST_COUNTED and len(graph.splits.get("train", ())) > 0
+
+
+def _joined_counts(batch: Batch, num_layers: int, num_alive: int) -> BatchCounts:
+    """Return the numbers of a joined batch, whose layers are trimmed hop by hop."""
+    rows = tuple(batch.num_within(num_layers - done) for done in range(num_layers + 1))
+    return BatchCounts(rows, batch.num_nodes, batch.num_edges, num_alive)
+
+
+def _saint_nodes(recipe: SaintRecipe) -> int:
+    """Return the most nodes that a subgraph can have."""
+    if recipe.sampler == "edge":
+        return 2 * recipe.num_edges
+    return recipe.num_walks * (1 + recipe.walk_length) if recipe.sampler == "rw" else recipe.num_nodes
+
+
+def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
+    """Predict a shaDow run from the scopes of a few targets, all branches together.
+
+    A recipe of a normal GNN has no extractor; the default one stands in.
+    """
+    links = recipe.task.kind == "link"
+    targets = _sample_pairs(graph) if links else _sample(graph)
+    training: list[BatchCounts] = []
+    evaluation: list[BatchCounts] = []
+    kept = 0
+    for part in recipe.parts:
+        extractor = part.extractor or PprRecipe()
+        scopes = build_extractor(extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
+        batch = collate(graph, scopes, features=False)
+        most = graph.num_edges * (1 + recipe.link.num_negatives) if links else 0
+        training.append(_batch_counts(recipe, part, batch, most or _num_targets(graph, "train"), 1))
+        others = most or max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
+        evaluation.append(_batch_counts(recipe, part, batch, others, EVALUATION_FACTOR))
+        kept += _cached(recipe, _num_kept(recipe, graph), scopes)
+    return predict_batches(
+        "shadow",
+        graph_counts(graph, recipe.inputs),
+        network_of(recipe),
+        _together(training),
+        evaluation=_together(evaluation),
+        cached=kept,
+    )
+
+
+def predictions(recipe: Recipe, graph: Graph) -> list[Prediction]:
+    """Predict every way of training the recipe's model on the graph, and the models that propagate once."""
+    counts = graph_counts(graph, recipe.inputs)
+    found = [
+        predict_shadow(recipe, graph),
+        _predict_full(recipe, graph),
+        _predict_saint(recipe, graph),
+        _predict_neighbour(recipe, graph),
+    ]
+    if counts.in_dim:
+        found += [predict_sgc(counts), predict_sign(counts, SIGN_POWERS)]
+    return found
+
+
+def _sample(graph: Graph) -> NDArray[np.int64]:
+    """Choose targets to look at: training targets if there are any, at equal distances."""
+    train = graph.splits.get("train", ())
+    length = len(train) or graph.num_nodes
+    if length == 0:
+        raise ValueError("memory: graph must have nodes, got none")
+    places = np.linspace(0, length - 1, min(_SAMPLE, length)).astype(np.int64)
+    return np.asarray(train, dtype=np.int64)[places] if len(train) else places
+
+
+def _sample_pairs(graph: Graph) -> NDArray[np.int64]:
+    """Choose links to look at, at equal distances; a graph without links has pairs of its first node."""
+    if graph.num_edges == 0:
+        return np.zeros((1, 2), np.int64)
+    places = np.linspace(0, graph.num_edges - 1, min(_SAMPLE, graph.num_edges)).astype(np.int64)
+    receiver = np.searchsorted(graph.indptr, places, side="right") - 1
+    return np.stack((np.asarray(graph.indices[places], dtype=np.int64), receiver), axis=1)
+
+
+def _num_targets(graph: Graph, split: str) -> int:
+    return len(graph.splits.get(split, ())) or graph.num_nodes
+
+
+def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int, factor: int) -> BatchCounts:
+    """Return the numbers of a whole batch like this sample, with the rows of each layer as the model trims them.
+
+    factor: how many times the recipe's batch it is, as far as there are so many targets.
+    """
+    model = part.model or recipe.model
+    batch_size = min(factor * recipe.training.batch_size, num_targets)
+    share = batch_size / len(batch)
+    trims = model.trim and model.readout == "center"
+    within = [batch.num_within(model.num_layers - done) for done in range(model.num_layers + 1)]
+    rows = within if trims else [batch.num_nodes] * len(within)
+    num_batches = -(-num_targets // batch_size)
+    return BatchCounts(
+        tuple(int(share * count) for count in rows),
+        int(share * batch.num_nodes),
+        int(share * batch.num_edges),
+        min(num_batches, 1 + BATCHES_AHEAD),
+    )
+
+
+def _together(batches: list[BatchCounts]) -> BatchCounts:
+    """Return the numbers of all branches' batches as those of one; branches of fewer layers end with their targets."""
+    most = max(len(batch.row_counts) for batch in batches)
+    rows = [(*batch.row_counts, *[batch.row_counts[-1]] * (most - len(batch.row_counts))) for batch in batches]
+    return BatchCounts(
+        tuple(map(sum, zip(*rows, strict=True))),
+        sum(batch.num_nodes for batch in batches),
+        sum(batch.num_edges for batch in batches),
+        batches[0].num_alive,
+    )
+
+
+def _num_kept(recipe: Recipe, graph: Graph) -> int:
+    """Return how many scopes would be kept between epochs, if any are: of links, those to evaluate alone."""
+    if recipe.task.kind == "node":
+        names = ("valid", "test") if recipe.training.pack else ("train", "valid", "test")
+        return sum(len(graph.splits[name]) for name in names if name in graph.splits)
+    if recipe.link.split == "given":
+        return sum(len(pairs) for name, pairs in graph.pairs.items() if not name.startswith("train"))
+    return int(2 * (recipe.link.valid_share + recipe.link.test_share) * graph.num_edges)
+
+
+def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
+    """Return the bytes of the scopes that are kept between epochs."""
+    made = (build_extractor(part.extractor or PprRecipe(), training=True) for part in recipe.parts)
+    deterministic = all(extractor.deterministic for extractor in made)
+    if recipe.training.cache != "memory" or not deterministic:
+        return 0
+    return min(recipe.training.cache_megabytes * 2**20, num_targets * scopes.num_bytes // len(scopes))

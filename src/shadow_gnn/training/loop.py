@@ -1,0 +1,354 @@
+"""Train: one loop on Lightning Fabric, from a model and its loaders to a history of epochs.
+
+Not for: files (training/runs/run.py), printing (cli) or how a model is made (build.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol, cast
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from shadow_gnn.base.better import better
+from shadow_gnn.base.bf16 import check_bf16
+from shadow_gnn.base.errors import TrainingError
+from shadow_gnn.base.ranks import ALONE, Ranks
+from shadow_gnn.loading.batch import Batch
+from shadow_gnn.loading.loader import BatchSource, Share, derive_seed
+from shadow_gnn.loading.side_by_side import aligned
+from shadow_gnn.recipe import TrainingRecipe
+from shadow_gnn.tasks.metrics import Metric, Scores, monitored
+from shadow_gnn.tasks.task import Task
+from shadow_gnn.training.checkpoint import Checkpoint, restore_training
+from shadow_gnn.training.schedule import learning_rate
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What one pass over the training targets gave."""
+
+    number: int
+    """From 0."""
+    loss: float
+    """Mean over the targets."""
+    learning_rate: float
+    """Of the last step."""
+    seconds: float
+    """Time of the training steps."""
+    extraction_seconds: float
+    """The part of it that the model waited for batches."""
+    train: dict[str, float] = field(default_factory=dict)
+    """The monitored metric over the training targets, as they were met."""
+    valid: dict[str, float] = field(default_factory=dict)
+    """Metrics of the validation targets; empty if they were not evaluated."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step gave."""
+
+    epoch: int
+    """Number of the epoch, from 0."""
+    number: int
+    """Number of the step in its epoch, from 0."""
+    num_steps: int
+    """Steps of an epoch."""
+    loss: float
+    """Mean over the step's targets."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where training stands after an epoch: all that a checkpoint holds."""
+
+    model: nn.Module
+    """With the weights of now."""
+    optimiser: Optimizer
+    """With the numbers of now."""
+    history: tuple[Epoch, ...]
+    """Every epoch so far."""
+    monitor: Metric
+    """The metric that decides."""
+
+    @property
+    def best(self) -> Epoch | None:
+        """The epoch with the best validation, the first of equal ones; the last epoch if none was evaluated."""
+        best: Epoch | None = None
+        for epoch in self.history:
+            so_far = None if best is None else best.valid[self.monitor]
+            if epoch.valid and better(self.monitor, epoch.valid[self.monitor], so_far):
+                best = epoch
+        return best or (self.history[-1] if self.history else None)
+
+
+class Watcher(Protocol):
+    """Who is told what happens while training."""
+
+    def on_step(self, step: Step) -> None:
+        """Hear of a step."""
+        ...
+
+    def on_epoch(self, state: State) -> None:
+        """Hear of an epoch; the time to write a checkpoint."""
+        ...
+
+
+class Silent:
+    """A watcher that does nothing."""
+
+    def on_step(self, step: Step) -> None:
+        """Do nothing."""
+
+    def on_epoch(self, state: State) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitOptions:
+    """What fit can do without."""
+
+    seed: int = 0
+    """Decides dropout and DropEdge, by (seed, epoch, step); loaders have seeds of their own."""
+    validate: Callable[[nn.Module], Mapping[str, float]] | None = None
+    """Gives the validation metrics of the model as it is."""
+    watcher: Watcher = field(default_factory=Silent)
+    """Who is told of steps and epochs."""
+    checkpoint: Checkpoint | None = None
+    """Where to go on; None to begin."""
+    keep_best: bool = True
+    """Give the model the weights of the best validated epoch at the end, which costs a copy of them in memory."""
+    fabric: Any = None
+    """A lightning_fabric.Fabric that is already launched; None makes one for the ranks from the settings."""
+    ranks: Ranks = ALONE
+    """The processes that train together: each takes its share of every batch, and all end with the same weights."""
+
+
+class _Parcel:
+    """Batches on their way through Fabric, which would take apart and convert anything that it knows."""
+
+    def __init__(self, batches: tuple[Batch, ...]) -> None:
+        self.batches = batches
+
+
+class _Trainee(nn.Module):
+    """The model with its loss, as one forward."""
+
+    def __init__(self, model: nn.Module, task: Task) -> None:
+        super().__init__()
+        self.model = model
+        self._task = task
+
+    def forward(self, parcel: _Parcel) -> tuple[Tensor, Tensor]:
+        batches = parcel.batches
+        if batches[0].y is None:
+            raise ValueError("fit: batches must have labels, the graph has none")
+        logits = self.model(batches)
+        return self._task.loss(logits, batches[0].y, batches[0].target_weight), logits
+
+
+def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
+    """Return a launched Fabric for the ranks with the precision and accelerator of the settings."""
+    from lightning_fabric import Fabric
+    from lightning_fabric.strategies.ddp import DDPStrategy
+
+    # Weights in float64 stay as they are: Fabric's own float64 would round the loss.
+    precision: Any = "bf16-mixed" if settings.precision == "bf16" else "32-true"
+    # Fabric announces its precision on stderr, which is the command line's to write on.
+    logger = logging.getLogger("lightning_fabric")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        fabric = Fabric(
+            accelerator=settings.accelerator,
+            devices=ranks.num_local,
+            num_nodes=ranks.num_ranks // ranks.num_local,
+            strategy="auto" if ranks.alone else DDPStrategy(),
+            precision=precision,
+        )
+        if not ranks.alone:
+            fabric.launch()
+    finally:
+        logger.setLevel(level)
+    if settings.precision == "bf16" and fabric.device.type == "cpu":
+        check_bf16()
+    return fabric
+
+
+def make_optimiser(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
+    """Return the optimiser of the settings, in the fused form that touches each weight once."""
+    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    return kind(weights, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
+
+
+def fit(
+    model: nn.Module,
+    loaders: Sequence[BatchSource],
+    task: Task,
+    settings: TrainingRecipe | None = None,
+    options: FitOptions | None = None,
+) -> State:
+    """Train a model on the targets of its loaders, one for each branch, and return where it ends.
+
+    model(batches) gives logits [B, C] for a tuple of batches. Torch's random numbers are seeded anew in every step.
+    """
+    settings, options = settings or TrainingRecipe(), options or FitOptions()
+    monitor = monitored(task, settings.monitor)
+    if not options.ranks.alone:
+        check_shareable(model)
+    fabric = options.fabric or make_fabric(settings, options.ranks)
+    optimiser = make_optimiser(model.to(fabric.device), settings)
+    trainee, stepper = fabric.setup(_Trainee(model, task), optimiser)
+    loop = _Loop(fabric, trainee, stepper, tuple(loaders), task, settings, options)
+    history: tuple[Epoch, ...] = ()
+    if options.checkpoint is not None:
+        restore_training(options.checkpoint, model, optimiser)
+        history = tuple(Epoch(**epoch) for epoch in options.checkpoint.content["history"])
+    state = State(model, optimiser, history, monitor)
+    best_weights: dict[str, Tensor] = {}
+    while len(state.history) < settings.num_epochs and not stops_early(state, settings):
+        epoch = loop.train(state)
+        if options.validate is not None and _is_due(epoch.number, settings):
+            epoch = replace(epoch, valid=dict(options.validate(model)))
+        state = replace(state, history=(*state.history, epoch))
+        if options.keep_best and state.best is epoch:
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        options.watcher.on_epoch(state)
+    if best_weights:
+        model.load_state_dict(best_weights)
+    return state
+
+
+def check_shareable(model: nn.Module) -> None:
+    """Raise if several ranks cannot train a model as one does: a share of a batch has other statistics than all."""
+    from torch.nn.modules.batchnorm import _BatchNorm
+
+    for name, module in model.named_modules():
+        if isinstance(module, _BatchNorm):
+            raise ValueError(
+                f"fit: layers must not have statistics over a batch to be trained by several processes, "
+                f"got {type(module).__name__} in {name}; train it as one process"
+            )
+
+
+def stops_early(state: State, settings: TrainingRecipe) -> bool:
+    """Tell whether patience is at an end: that many epochs have passed since the best one."""
+    best = state.best
+    if settings.patience == 0 or best is None or not best.valid:
+        return False
+    return state.history[-1].number - best.number >= settings.patience
+
+
+def _is_due(epoch: int, settings: TrainingRecipe) -> bool:
+    """Tell whether an epoch is validated: every evaluate_every-th, and the last."""
+    return (epoch + 1) % settings.evaluate_every == 0 or epoch + 1 == settings.num_epochs
+
+
+@dataclass(frozen=True, eq=False)
+class _Loop:
+    """What stays the same from step to step."""
+
+    fabric: Any
+    trainee: nn.Module
+    optimiser: Any
+    loaders: tuple[BatchSource, ...]
+    task: Task
+    settings: TrainingRecipe
+    options: FitOptions
+
+    def train(self, state: State) -> Epoch:
+        """Go once through the training targets."""
+        number, num_steps = len(state.history), len(self.loaders[0])
+        if num_steps == 0:
+            raise ValueError("fit: loaders must give at least one batch, got none")
+        scores = Scores(self.task, (state.monitor,), self.fabric.device)
+        begin, waited, num_targets, total = time.perf_counter(), 0.0, 0, 0.0
+        self.trainee.train()
+        ranks = self.options.ranks
+        with aligned(self.loaders, number, self.fabric.device, Share(ranks.rank, ranks.num_ranks)) as batches:
+            for step in range(num_steps):
+                asked = time.perf_counter()
+                parcel = _Parcel(next(batches))
+                waited += time.perf_counter() - asked
+                rate = self._rate(state, step, num_steps)
+                loss, count, logits = self._step(parcel, number, step, rate)
+                if not parcel.batches[0].filler:
+                    scores.update(logits.detach(), cast(Tensor, parcel.batches[0].y))
+                num_targets += count
+                total += loss * count
+                self.options.watcher.on_step(Step(number, step, num_steps, loss))
+        seconds = time.perf_counter() - begin
+        scores.bring_to_main(ranks)
+        measured = scores.compute() if ranks.is_main else {}
+        return Epoch(**ranks.from_main(asdict(Epoch(number, total / num_targets, rate, seconds, waited, measured))))
+
+    def _rate(self, state: State, step: int, num_steps: int) -> float:
+        measured = [epoch.valid[state.monitor] for epoch in state.history if epoch.valid]
+        return learning_rate(self.settings, len(state.history), step, num_steps, measured, monitor=state.monitor)
+
+    def _step(self, parcel: _Parcel, epoch: int, step: int, rate: float) -> tuple[float, int, Tensor]:
+        """Make one step and return the loss and number of its targets on all ranks, and the logits of this one's.
+
+        A loss or gradient that is not finite changes no weight.
+        """
+        seed_step(self.options.seed, epoch, step, self.fabric.device, rank=self.options.ranks.rank)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        loss, logits = self.trainee(parcel)
+        self.optimiser.zero_grad(set_to_none=True)
+        mean, count, factor = self._everywhere(loss.detach(), 0 if parcel.batches[0].filler else len(logits))
+        self.fabric.backward(loss * factor)
+        largest = self.settings.clip_norm or math.inf
+        norm = self.fabric.clip_gradients(self.trainee, self.optimiser, max_norm=largest, error_if_nonfinite=False)
+        value, size, num_targets = torch.stack((mean, norm, count)).tolist()  # one wait for the device, not three
+        if not (math.isfinite(value) and math.isfinite(size)):
+            raise TrainingError(_not_finite(value, size, epoch, step, self._target_ids(parcel.batches[0])))
+        self.optimiser.step()
+        return value, int(num_targets), logits
+
+    def _everywhere(self, loss: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor | float]:
+        """Return mean loss and number of the step's targets on all ranks, and the factor of this rank's loss.
+
+        With it, the mean over ranks, which the strategy makes of gradients, is the mean over all targets.
+        """
+        own = loss.new_tensor(count)
+        if self.fabric.world_size == 1:
+            return loss, own, 1.0
+        both = torch.stack((loss * own if count else own, own))  # The loss of a filler must not count, be it nan.
+        total, everywhere = self.fabric.all_reduce(both, reduce_op="sum")
+        return total / everywhere, everywhere, own * self.fabric.world_size / everywhere
+
+    def _target_ids(self, batch: Batch) -> list[int]:
+        """Return the first ends of a step's targets of all ranks, on the main one."""
+        own = batch.targets[:0, 0] if batch.filler else batch.targets[:, 0]
+        return [node for part in self.options.ranks.gather(own.cpu()) for node in part.tolist()]
+
+
+def seed_step(seed: int, epoch: int, step: int, device: torch.device, *, rank: int = 0) -> None:
+    """Seed torch's default generator of a device by (seed, epoch, step, rank), whatever was drawn before."""
+    value = derive_seed(f"step {step} of rank {rank}" if rank else f"step {step}", seed, epoch)
+    # torch.manual_seed would seed every device there is, at a cost of 0.4 ms a step.
+    torch.default_generator.manual_seed(value)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(value)
+    elif device.type == "mps":
+        torch.mps.manual_seed(value)
+
+
+def _not_finite(loss: float, norm: float, epoch: int, step: int, ids: list[int]) -> str:
+    shown = ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
+    what = (
+        f"loss must be finite, got {loss}"
+        if not math.isfinite(loss)
+        else f"gradient must be finite, its norm is {norm}"
+    )
+    return (
+        f"training: {what} in epoch {epoch + 1}, step {step + 1}, targets {shown}; try a lower training.learning_rate"
+    )

@@ -1,0 +1,224 @@
+"""Model file: a finished model as model.safetensors and config.json, the layout of the Hugging Face Hub.
+
+Not for: checkpoints of a run that still goes on (checkpoint.py).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from shadow_gnn.base.errors import RunError
+from shadow_gnn.base.files import new_checksum, read_bytes, read_object, write_file
+from shadow_gnn.extract.training_view import FeatureStatistics
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, LinkRecipe, Record
+from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
+from shadow_gnn.training.build import EdgeWidths, build_model
+from shadow_gnn.training.checkpoint import load_weights
+
+VERSION = 1
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
+
+Width = Annotated[int, Field(ge=0, le=100_000_000)]
+
+
+class BranchEdges(Record):
+    """What the edges of a branch's scopes have."""
+
+    edge_dim: Width
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool
+    """Whether the edges have weights."""
+
+
+class ModelConfig(Record):
+    """What must be known beside the weights to predict with a model."""
+
+    model_type: Literal["shadow-gnn"] = "shadow-gnn"
+    """Tells the file from any other config.json."""
+    version: Literal[1] = 1
+    """Version of the layout."""
+    weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    """Checksum of the weights' file."""
+    in_dim: Width
+    """Feature columns of the graph; 0 for none."""
+    out_dim: Width
+    """Classes, labels, or 1 for a value."""
+    edge_dim: Width
+    """Columns of the edges' features; 0 for none."""
+    edge_weight: bool
+    """Whether the graph's edges have weights."""
+    branch_edges: Annotated[tuple[BranchEdges, ...], Field(strict=False, max_length=16)] | None = None
+    """What the edges of each branch have, where scopes have the edges of another graph; left out, the graph's."""
+    target: Literal["classes", "multilabel", "values", "links"]
+    """What a target has; links: it is a pair of nodes."""
+    value_mean: float
+    """Added to what the model says of a value."""
+    value_deviation: float
+    """Multiplied with it first."""
+    class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    """Name of each class, if the graph had them."""
+    branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
+    """Extractor and network of each branch; a normal GNN has one branch without an extractor."""
+    inputs: InputsRecipe = InputsRecipe()
+    """What the model reads beside the features."""
+    link: LinkRecipe = LinkRecipe()
+    """Which links it was trained on and how they are hidden, where it predicts links."""
+    num_nodes: Width = 0
+    """Nodes of the graph it was trained on, where it has learned columns of them."""
+    precision: Literal["float32", "bf16", "float64"]
+    """What the model was trained with."""
+    batch_size: Annotated[int, Field(ge=1, le=1_000_000)]
+    """Targets of a training step."""
+    seed: Annotated[int, Field(ge=0, lt=2**53)]
+    """Random seed of the run; scopes that are drawn are drawn with it."""
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether it is a normal GNN, which has no scopes."""
+        return self.branches[0].extractor is None
+
+    @property
+    def table(self) -> tuple[int, int] | None:
+        """Nodes and columns of learned inputs; None for none."""
+        return (self.num_nodes, self.inputs.learned_dim) if self.inputs.learned_dim else None
+
+    @property
+    def input_dim(self) -> int:
+        """Columns that the model reads of each node."""
+        return self.inputs.num_columns(self.in_dim, self.out_dim)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """A model that is ready to predict."""
+
+    config: ModelConfig
+    """What it is."""
+    model: ShadowGNN
+    """With its weights, in eval mode."""
+    task: Task
+    """What it predicts."""
+
+    @property
+    def node_task(self) -> NodeTask:
+        """What it predicts, where targets are nodes; a model of links is one clear line."""
+        if isinstance(self.task, LinkTask):
+            raise ValueError("model: must be one that predicts nodes, this one predicts links")
+        return self.task
+
+
+def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
+    """Write the weights, then the config that names their checksum: only together they are a model."""
+    data = _weights(model)
+    write_file(folder / WEIGHTS, data)
+    whole = config.model_copy(update={"weights_blake2b": _checksum(data)})
+    write_file(folder / CONFIG, (json.dumps(whole.model_dump(mode="json"), indent=1) + "\n").encode())
+
+
+def read_model(folder: str | Path) -> TrainedModel:
+    """Read a model; a RunError names the file that is missing, damaged or of another version."""
+    folder = Path(folder)
+    config = read_config(folder)
+    data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)
+    if _checksum(data) != config.weights_blake2b:
+        raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum is not the one of {CONFIG}")
+    from safetensors.torch import load
+
+    model = build_model(
+        [branch.model for branch in config.branches if branch.model is not None],
+        in_dim=config.input_dim,
+        out_dim=config.out_dim,
+        edge_dim=config.edge_dim,
+        edge_weight=config.edge_weight,
+        branch_edges=_branch_edges(config),
+        values=config.target == "values",
+        num_targets=2 if config.target == "links" else 1,
+        table=config.table,
+        statistics=_no_statistics(config),
+    )
+    if config.precision == "float64":
+        model = model.double()
+    load_weights(model, load(data), str(folder / WEIGHTS))
+    return TrainedModel(config, model.eval(), _task(config))
+
+
+def _branch_edges(config: ModelConfig) -> list[EdgeWidths] | None:
+    if config.branch_edges is None:
+        return None
+    return [EdgeWidths(edges.edge_dim, edges.edge_weight) for edges in config.branch_edges]
+
+
+def _task(config: ModelConfig) -> Task:
+    if config.target == "links":
+        return LinkTask()
+    return NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
+
+
+def read_config(folder: str | Path) -> ModelConfig:
+    """Read what a model is, without its weights."""
+    path = Path(folder) / CONFIG
+    content = read_object(_written(path), MAX_CONFIG_BYTES, RunError)
+    if content.get("model_type") != "shadow-gnn":
+        raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
+    if content.get("version") != VERSION:
+        raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
+    try:
+        return ModelConfig.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def check_fits(config: ModelConfig, graph: Graph) -> None:
+    """Raise unless a model can read a graph: the same feature columns, and edge arrays where it needs them."""
+    name = graph.path or "graph in memory"
+    in_dim = 0 if graph.x is None else graph.x.shape[1]
+    edge_dim = 0 if graph.edge_attr is None else graph.edge_attr.shape[1]
+    if in_dim != config.in_dim:
+        raise ValueError(
+            f"{name}: must have {config.in_dim} feature columns, as the model was trained on, got {in_dim}"
+        )
+    if config.inputs.learned_dim and graph.num_nodes != config.num_nodes:
+        raise ValueError(
+            f"{name}: must have {config.num_nodes} nodes, whose columns the model learned, got {graph.num_nodes}"
+        )
+    if config.edge_weight and graph.edge_weight is None:
+        raise ValueError(f"{name}: must have edge weights, as the model was trained on, got none")
+    if config.edge_dim and edge_dim != config.edge_dim:
+        raise ValueError(f"{name}: must have {config.edge_dim} edge feature columns, got {edge_dim}")
+
+
+def _weights(model: ShadowGNN) -> bytes:
+    from safetensors.torch import save
+
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    return save(tensors, {"format": "pt"})
+
+
+def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
+    """Stand in for the statistics that the weights bring along."""
+    first = config.branches[0].model
+    if first is None or not first.standardise or config.in_dim == 0:
+        return None
+    return FeatureStatistics(np.zeros(config.input_dim, np.float32), np.ones(config.input_dim, np.float32))
+
+
+def _written(path: Path) -> Path:
+    if not path.exists():
+        raise RunError(f"{path}: is missing; is the run finished?")
+    return path
+
+
+def _checksum(data: bytes) -> str:
+    checksum = new_checksum()
+    checksum.update(data)
+    return str(checksum.hexdigest())

@@ -1,0 +1,387 @@
+"""Run: one recipe trained with one seed, in a folder from which it can go on after any end.
+
+Not for: the loop (training/loop.py), the folder before and after training (folder.py), several seeds (repeats.py).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from shadow_gnn.base.errors import TrainingError, WriteError
+from shadow_gnn.base.memory import available_memory, check_fits
+from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
+from shadow_gnn.extract.base import edge_graph
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import check_space
+from shadow_gnn.loading.loader import Share
+from shadow_gnn.recipe import PATH_KEYS, CombinedRecipe, ExtractorRecipe, Recipe
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.tasks.metrics import METRICS, monitored
+from shadow_gnn.tasks.task import NodeTask
+from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
+from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
+from shadow_gnn.training.loop import Epoch, FitOptions, Silent, State, Step, Watcher, fit, stops_early
+from shadow_gnn.training.model_file import BranchEdges, ModelConfig, write_model
+from shadow_gnn.training.run_setup import Setup, branch_edges, make_setup, open_recipe_graph
+from shadow_gnn.training.runs.folder import METRICS as METRICS_FILE
+from shadow_gnn.training.runs.folder import (
+    RESULT,
+    Run,
+    RunRecord,
+    check_graph,
+    check_scopes,
+    create_run,
+    free_folder,
+    locked,
+    open_run,
+    remove_leftovers,
+    write_json,
+)
+from shadow_gnn.training.runs.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
+
+_SMALL_GRAPH = 100_000
+
+
+class RunWatcher(Protocol):
+    """Who is told what happens in a run."""
+
+    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+        """Hear that training begins, or goes on after num_done epochs."""
+        ...
+
+    def on_step(self, step: Step) -> None:
+        """Hear of a step."""
+        ...
+
+    def on_epoch(self, state: State) -> None:
+        """Hear of an epoch; its checkpoint is written."""
+        ...
+
+
+class SilentRun(Silent):
+    """A watcher that does nothing."""
+
+    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunOptions:
+    """What a run can do without."""
+
+    graph: Graph | None = None
+    """The graph, in the place of the one that the recipe names."""
+    watcher: RunWatcher | None = None
+    """Who is told of steps and epochs."""
+    cache_folder: Path | None = None
+    """Where scopes are kept if the recipe's cache is on disk; None for the run's own folder."""
+    check_memory: bool = True
+    """Refuse a run that would need more memory than there is."""
+
+
+def train_recipe(
+    recipe: Recipe | str | Path,
+    out: str | Path | None = None,
+    *,
+    overrides: Sequence[str] = (),
+    options: RunOptions | None = None,
+) -> Run:
+    """Train a recipe, or the recipe in a file with overrides such as "model.num_layers=5", in a new run folder.
+
+    out: the folder to make; runs/<name>-<number> if None. Processes that torchrun starts train together; each must
+    call this, and the main one writes.
+    """
+    options, ranks = options or RunOptions(), join_ranks()
+    folder = Path(out) if out is not None else free_folder("run" if isinstance(recipe, Recipe) else recipe)
+    folder = Path(ranks.from_main(str(folder)))
+    if not isinstance(recipe, Recipe):
+        recipe = read_recipe(recipe, overrides)
+    elif overrides:
+        raise ValueError("train_recipe: overrides must go with the file of a recipe, got a Recipe")
+    check_method(recipe, ranks)
+    if ranks.is_main and os.path.lexists(folder):
+        raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
+    graph = options.graph or open_recipe_graph(recipe.graph)
+    recipe = with_graph_path(recipe, graph)
+    if options.check_memory:
+        check_memory(recipe, graph, ranks)
+    setup = make_setup(
+        recipe, graph, cache_folder=options.cache_folder or folder / "cache", share=Share(ranks.rank, ranks.num_ranks)
+    )
+    check_disk(setup, ranks)
+    run = _create_run(folder, setup, ranks)
+    _train(run, setup, "last", options.watcher or SilentRun(), ranks)
+    return run
+
+
+def _create_run(folder: Path, setup: Setup, ranks: Ranks) -> Run:
+    """Make the run folder as the main rank; the others are told what it is of."""
+    recipe, made = setup.recipe, None
+    if ranks.is_main:
+        num_threads = torch.get_num_threads()
+        made = create_run(folder, recipe, setup.graph, num_threads=num_threads, scopes=_scope_keys(setup))
+    record = ranks.from_main(None if made is None else made.record.model_dump(mode="json"))
+    return made or Run(folder, recipe, RunRecord.model_validate(record))
+
+
+def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptions | None = None) -> Run:
+    """Go on with a run that was stopped, and end as if it had not been; a finished run is left as it is.
+
+    source: the checkpoint to go on from, if it is not to be the last one.
+    """
+    options, ranks = options or RunOptions(), join_ranks()
+    run = open_run(folder)
+    if ranks.from_main(run.result is not None):
+        return run
+    check_method(run.recipe, ranks)
+    graph = options.graph or open_recipe_graph(run.recipe.graph)
+    check_graph(run, graph)
+    if options.check_memory:
+        check_memory(run.recipe, graph, ranks)
+    cache_folder = options.cache_folder or run.folder / "cache"
+    setup = make_setup(run.recipe, graph, cache_folder=cache_folder, share=Share(ranks.rank, ranks.num_ranks))
+    check_scopes(run, _scope_keys(setup))
+    check_disk(setup, ranks)
+    _train(run, setup, source, options.watcher or SilentRun(), ranks)
+    return run
+
+
+def _scope_keys(setup: Setup) -> list[str]:
+    """Return what decides the scopes of a run beside its graph: an extractor's key names all else that it reads."""
+    return [extractor.key for extractor in (*setup.training_extractors, *setup.evaluation_extractors)]
+
+
+def check_method(recipe: Recipe, ranks: Ranks) -> None:
+    """Raise if several processes cannot share the batches of a recipe's method."""
+    method = recipe.training.method
+    if not ranks.alone and method in ("full", "saint"):
+        raise ValueError(
+            f"training: method must be shadow or neighbour for {ranks.num_ranks} processes, got {method!r}, "
+            "whose batches are one graph that cannot be shared; train it as one process"
+        )
+
+
+def check_disk(setup: Setup, ranks: Ranks = ALONE) -> None:
+    """Raise if the disk has too little space for the batches that the processes of this machine are to pack."""
+    if setup.pack_folder is not None and setup.pack_bytes:
+        check_space(setup.pack_folder, setup.pack_bytes * ranks.num_local)
+
+
+def check_memory(recipe: Recipe, graph: Graph, ranks: Ranks = ALONE) -> None:
+    """Raise, with advice, if a run would need more memory than there is now for each process of this machine."""
+    free = available_memory()
+    free = None if free is None else free // ranks.num_local
+    # The equations cost an extraction; a graph that is far too small to matter is not looked at.
+    if free is not None and graph.num_nodes + graph.num_edges > _SMALL_GRAPH:
+        check_fits(predict_run(recipe, graph), free)
+
+
+def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
+    """Return the recipe with the whole paths of its graph's folder and scope files, to mean the same from anywhere."""
+    from shadow_gnn.graph.datasets import BUILT_IN
+
+    recipe = _with_other_paths(recipe)
+    if recipe.graph in BUILT_IN or graph.path is None:
+        return recipe
+    return recipe.model_copy(update={"graph": str(graph.path)})
+
+
+def _with_other_paths(recipe: Recipe) -> Recipe:
+    """Return the recipe with the whole paths of the folders and files that its extractors name."""
+
+    def whole(extractor: ExtractorRecipe | None) -> ExtractorRecipe | None:
+        if extractor is None:
+            return None
+        named = {key: getattr(extractor, key, None) for key in PATH_KEYS}
+        update: dict[str, object] = {key: os.path.abspath(name) for key, name in named.items() if name}
+        if isinstance(extractor, CombinedRecipe):
+            parts = (part.model_copy(update={"extractor": whole(part.extractor)}) for part in extractor.parts)
+            update["parts"] = tuple(parts)
+        return extractor.model_copy(update=update)
+
+    branches = tuple(branch.model_copy(update={"extractor": whole(branch.extractor)}) for branch in recipe.branches)
+    return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
+
+
+def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
+    """Train from a checkpoint, if there is one, to the end, and write what came out."""
+    checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
+    if not ranks.is_main:
+        _fit(setup, checkpoint_from_main(None, ranks), _Follower(setup), ranks)
+        _test(setup, checkpoint_from_main(None, ranks), ranks)
+        return
+    with locked(run.folder), ExitStack() as stack:
+        remove_leftovers(run.folder)
+        checkpoint = checkpoint_from_main(checkpoints.read(source), ranks)
+        past = [] if checkpoint is None else [Epoch(**epoch) for epoch in checkpoint.content["history"]]
+        loggers = _open_loggers(run, setup, past)
+        for logger in loggers:
+            stack.callback(logger.close)
+        watcher.on_start(run, setup, len(past))
+        keeper = _Keeper(run, setup, checkpoints, loggers, watcher)
+        try:
+            state = _fit(setup, checkpoint, keeper, ranks)
+        except TrainingError as error:
+            epochs = checkpoints.epochs()
+            kept = f"; the checkpoint of epoch {epochs[0]} is kept in {run.folder}" if epochs else ""
+            raise TrainingError(f"{error}{kept}") from error
+        assert state.best is not None
+        best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
+        _finish(run, setup, state, _test(setup, best, ranks))
+
+
+def _fit(setup: Setup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: Ranks) -> State:
+    settings = setup.recipe.training
+    valid = setup.split_loaders("valid")
+
+    def validate(model: torch.nn.Module) -> dict[str, float]:
+        return evaluate(model, valid, setup.task, precision=settings.precision, ranks=ranks)
+
+    options = FitOptions(
+        seed=setup.recipe.seed, validate=validate, watcher=watcher, checkpoint=checkpoint, keep_best=False, ranks=ranks
+    )
+    return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
+
+
+def _test(setup: Setup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
+    """Give the model the weights of its best epoch and return how good it is on the test targets, if there are any."""
+    assert best is not None
+    restore_model(best, setup.model)
+    if not setup.has_split("test"):
+        return {}
+    precision = setup.recipe.training.precision
+    return evaluate(setup.model, setup.split_loaders("test"), setup.task, precision=precision, ranks=ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Follower(Silent):
+    """Keeps the scopes that a rank which writes nothing else has extracted."""
+
+    setup: Setup
+
+    def on_epoch(self, state: State) -> None:
+        self.setup.keep_scopes()
+
+
+@dataclass(frozen=True, eq=False)
+class _Keeper:
+    """Writes the checkpoint and the metrics of every epoch."""
+
+    run: Run
+    setup: Setup
+    checkpoints: Checkpoints
+    loggers: Sequence[MetricLogger]
+    watcher: RunWatcher
+
+    def on_step(self, step: Step) -> None:
+        self.watcher.on_step(step)
+
+    def on_epoch(self, state: State) -> None:
+        settings, epoch = self.setup.recipe.training, state.history[-1]
+        number = epoch.number + 1
+        content = {"run_id": self.run.record.run_id, "history": [asdict(past) for past in state.history]}
+        checkpoint = take_checkpoint(state.model, state.optimiser, content)
+        # The best one first: a run that is killed between the two makes this epoch again and writes the same.
+        if state.best is epoch:
+            self.checkpoints.write_best(checkpoint)
+        ends = number == settings.num_epochs or stops_early(state, settings)
+        if ends or number % settings.checkpoint_every == 0:
+            self.checkpoints.write(number, checkpoint)
+        for logger in self.loggers:
+            logger.log(number, _numbers(epoch))
+        self.setup.keep_scopes()
+        self.watcher.on_epoch(state)
+
+
+def _open_loggers(run: Run, setup: Setup, past: Sequence[Epoch]) -> list[MetricLogger]:
+    rows = [(epoch.number + 1, _numbers(epoch)) for epoch in past]
+    csv = CsvLogger(run.folder / METRICS_FILE, _columns(setup), rows)
+    config = run.recipe.model_dump(mode="json")
+    place = LogPlace(run.folder, run.record.run_id, len(past) + 1, config)
+    return [csv, *open_loggers(run.recipe.logging, place)]
+
+
+def _columns(setup: Setup) -> list[str]:
+    monitor = monitored(setup.task, setup.recipe.training.monitor)
+    valid = [f"valid_{name}" for name in METRICS[setup.task.target]]
+    return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds"]
+
+
+def _numbers(epoch: Epoch) -> dict[str, float]:
+    return {
+        "loss": epoch.loss,
+        **{f"train_{name}": value for name, value in epoch.train.items()},
+        **{f"valid_{name}": value for name, value in epoch.valid.items()},
+        "learning_rate": epoch.learning_rate,
+        "seconds": epoch.seconds,
+        "extraction_seconds": epoch.extraction_seconds,
+    }
+
+
+def _finish(run: Run, setup: Setup, state: State, test: Mapping[str, float]) -> None:
+    """Write the best epoch's model and how good it is; result.json comes last and says that all is there."""
+    best = state.best
+    assert best is not None
+    write_model(run.folder, setup.model, _config(setup))
+    rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
+    write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
+    seconds = [epoch.seconds for epoch in state.history]
+    result = {
+        "monitor": state.monitor,
+        "best_epoch": best.number + 1,
+        "num_epochs": len(state.history),
+        "stopped_early": len(state.history) < setup.recipe.training.num_epochs,
+        "valid": _plain(best.valid),
+        "test": _plain(test),
+        "num_parameters": sum(weight.numel() for weight in setup.model.parameters()),
+        "seconds": sum(seconds),
+        "seconds_per_epoch": sum(seconds) / len(seconds),
+    }
+    write_json(run.folder / RESULT, result)
+
+
+def _config(setup: Setup) -> ModelConfig:
+    recipe, graph, task = setup.recipe, setup.graph, setup.task
+    names = graph.class_name if isinstance(task, NodeTask) else None
+    return ModelConfig(
+        weights_blake2b="0" * 32,
+        in_dim=0 if graph.x is None else graph.x.shape[1],
+        out_dim=task.out_dim,
+        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+        edge_weight=graph.edge_weight is not None,
+        branch_edges=_branch_edges(setup),
+        target=task.target,
+        value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
+        value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
+        class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
+        branches=recipe.parts,
+        inputs=recipe.inputs,
+        link=recipe.link,
+        num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
+        precision=recipe.training.precision,
+        batch_size=recipe.training.batch_size,
+        seed=recipe.seed,
+    )
+
+
+def _branch_edges(setup: Setup) -> tuple[BranchEdges, ...] | None:
+    """Return what the edges of each branch have, if any branch has those of another graph."""
+    if all(edge_graph(extractor, setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
+        return None
+    found = branch_edges(setup.recipe, setup.graph)
+    return tuple(BranchEdges(edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in found)
+
+
+def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:
+    """Write a metric that is not defined as null, which JSON has, and not as nan, which it has not."""
+    return {name: value if math.isfinite(value) else None for name, value in metrics.items()}

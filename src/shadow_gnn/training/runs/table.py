@@ -1,0 +1,124 @@
+"""Runs table: one line for each run below a folder, as far as it has come.
+
+Not for: going on with a run (run.py); nothing here needs torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shadow_gnn.base.better import better
+from shadow_gnn.base.errors import ShadowError
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.training.runs.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, State, read_json, run_state
+from shadow_gnn.training.runs.loggers import read_csv
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """What the table says of one run."""
+
+    name: str
+    """Its folder, from the one that was listed."""
+    layer: str
+    """Layers of all branches."""
+    num_layers: str
+    """Their number, of all branches."""
+    extractor: str
+    """Extractors of all branches, with what decides the size of a scope."""
+    monitor: str
+    """The metric of the next two columns."""
+    valid: float | None
+    """Of the best epoch; the mean over repeats."""
+    test: float | None
+    """Of the best epoch; the mean over repeats."""
+    seconds_per_epoch: float | None
+    """Time of training steps."""
+    num_epochs: int
+    """Epochs done; of repeats: repeats finished."""
+    state: State | str
+    """finished, running, stopped, or what is wrong with the folder."""
+
+
+def list_runs(folder: str | Path) -> list[RunLine]:
+    """Return a line for each run and each set of repeats in a folder, by name."""
+    folder = Path(folder)
+    found = [path for path in sorted(folder.iterdir()) if (path / RECORD).exists() or (path / REPEATS).exists()]
+    return [_line(path, path.name) for path in found]
+
+
+def _line(folder: Path, name: str) -> RunLine:
+    try:
+        recipe = read_recipe(folder / RECIPE)
+        state = run_state(folder)
+        if (folder / REPEATS).exists():
+            return _repeats_line(folder, name, recipe, state)
+        if state == "finished":
+            return _finished_line(name, recipe, read_json(folder / RESULT))
+        return _unfinished_line(folder, name, recipe, state)
+    except (ShadowError, OSError, KeyError, TypeError, AttributeError) as error:
+        # One broken folder must not hide all the others.
+        return RunLine(name, "", "", "", "", None, None, None, 0, f"unreadable: {' '.join(str(error).split())}")
+
+
+def _finished_line(name: str, recipe: Recipe, result: dict[str, Any]) -> RunLine:
+    monitor = result["monitor"]
+    return RunLine(
+        name,
+        *_what(recipe),
+        monitor,
+        result["valid"].get(monitor),
+        result["test"].get(monitor),
+        result["seconds_per_epoch"],
+        result["num_epochs"],
+        "finished",
+    )
+
+
+def _unfinished_line(folder: Path, name: str, recipe: Recipe, state: State) -> RunLine:
+    rows = read_csv(folder / METRICS) if (folder / METRICS).exists() else []
+    measured = [column for row in rows for column in row if column.startswith("valid_")]
+    monitor = recipe.training.monitor
+    if monitor == "auto":
+        monitor = measured[0].removeprefix("valid_") if measured else ""  # type: ignore[assignment]
+    best: float | None = None
+    for row in rows:
+        value = row.get(f"valid_{monitor}")
+        if value is not None and better(monitor, value, best):
+            best = value
+    seconds = sum(row.get("seconds", 0.0) for row in rows) / len(rows) if rows else None
+    return RunLine(name, *_what(recipe), monitor, best, None, seconds, len(rows), state)
+
+
+def _repeats_line(folder: Path, name: str, recipe: Recipe, state: State) -> RunLine:
+    done = len(list(folder.glob(f"repeat-*/{RESULT}")))
+    if state != "finished":
+        return RunLine(name, *_what(recipe), "", None, None, None, done, state)
+    result = read_json(folder / RESULT)
+    monitor = result["monitor"]
+    valid, test = (result[split].get(monitor, {}).get("mean") for split in ("valid", "test"))
+    return RunLine(name, *_what(recipe), monitor, valid, test, result["seconds_per_epoch"], done, "finished")
+
+
+def _what(recipe: Recipe) -> tuple[str, str, str]:
+    """Return layers, their number and extractors of a recipe, each once where branches are alike.
+
+    A normal GNN has its method in the place of an extractor.
+    """
+    method = recipe.training.method
+    models = [part.model or recipe.model for part in recipe.parts]
+    columns = (
+        [model.layer for model in models],
+        [str(model.num_layers) for model in models],
+        [_extractor(part.extractor) if part.extractor is not None else method for part in recipe.parts],
+    )
+    layer, num_layers, extractor = (" + ".join(dict.fromkeys(column)) for column in columns)
+    return layer, num_layers, extractor
+
+
+def _extractor(recipe: Any) -> str:
+    size = getattr(recipe, "topk", getattr(recipe, "num_hops", None))
+    return recipe.kind if size is None else f"{recipe.kind} {size}"

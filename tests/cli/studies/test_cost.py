@@ -1,0 +1,73 @@
+"""`shadow cost`: a recipe or a graph alone, JSON, and every fault as one line."""
+
+import json
+
+import pytest
+from tests.communities import communities
+from typer.testing import CliRunner
+
+from shadow_gnn.cli.main import app
+from shadow_gnn.graph.store import save_graph
+
+
+@pytest.fixture
+def folder(tmp_path):
+    save_graph(communities(), tmp_path / "g")
+    return tmp_path / "g"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["cost", *map(str, arguments)])
+
+
+def numbers(*arguments):
+    result = run(*arguments, "--json", "-")
+    assert result.exit_code == 0, result.exception
+    content = json.loads(result.stdout)
+    return content, {line["name"]: line for line in content["costs"]}
+
+
+def fault(*arguments):
+    result = run(*arguments)
+    assert result.exit_code != 0
+    return str(result.exception)
+
+
+def test_prints_three_ways_of_inference(folder):
+    result = run("--graph", folder, "--layer", "gcn", "--num-layers", "5", "--num-targets", "10")
+    assert result.exit_code == 0, result.exception
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{folder}: 5 layers of gcn-256, 10 targets drawn of 30"
+    assert [line.split()[0] for line in lines[2:]] == ["shadow", "normal", "full"]
+
+
+def test_recipe_and_short_options(folder, tmp_path):
+    (tmp_path / "r.toml").write_text(f'graph = "{folder}"\n[model]\nhidden_dim = 64\n')
+    content, small = numbers(tmp_path / "r.toml")
+    assert (content["num_targets"], content["num_all"]) == (30, 30)
+    assert small["shadow"]["macs"]["low"] == small["shadow"]["macs"]["high"]
+    _, large = numbers(tmp_path / "r.toml", "--hidden-dim", 128)
+    assert large["shadow"]["macs"]["value"] > small["shadow"]["macs"]["value"]
+    assert numbers(tmp_path / "r.toml", "--set", "model.hidden_dim=128")[1] == large
+
+
+def test_recipes_of_the_paper_by_name(folder, tmp_path):
+    content, found = numbers("paper/flickr-sage-5-ppr", "--graph", folder, "--in-dim", 500)
+    assert content["graph"] == str(folder)
+    assert found["normal"]["ratio"]["value"] == pytest.approx(
+        found["normal"]["macs"]["value"] / found["shadow"]["macs"]["value"]
+    )
+    assert run("--graph", folder, "--json", tmp_path / "c.json").exit_code == 0
+    assert json.loads((tmp_path / "c.json").read_text())["costs"][2]["name"] == "full batch"
+
+
+def test_targets_are_chosen(folder):
+    assert numbers("--graph", folder, "--targets", "all")[0]["num_all"] == 120
+    assert numbers("--graph", folder, "--targets", "3,17")[0]["num_all"] == 2
+
+
+def test_faults_are_one_line(folder):
+    assert fault().startswith("cost: RECIPE or --graph must be given, got neither")
+    assert "--set must be used with a recipe" in fault("--graph", folder, "--set", "model.hidden_dim=2")
+    assert "--targets must be one of all" in fault("--graph", folder, "--targets", "nobody")
+    assert "layer must be one of gcn" in fault("--graph", folder, "--layer", "TransformerConv")

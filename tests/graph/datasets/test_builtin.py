@@ -1,0 +1,176 @@
+"""The built-in graph: its statistics, its split by source, and how it gets into the cache folder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shadow_gnn.base.errors import FolderError, SourceError, WriteError
+from shadow_gnn.graph import datasets
+from shadow_gnn.graph.datasets import builtin, open_dataset, unpack_dataset
+from shadow_gnn.graph.store import graph_arrays
+from shadow_gnn.graph.verify import verify_graph
+
+PACKAGE = Path(datasets.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return builtin.read_builtin("debian")
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    return builtin.read_arrays("debian")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHADOW_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def node(graph, name):
+    return next(number for number in range(graph.num_nodes) if graph.node_name[number] == name)
+
+
+def neighbours(graph, name):
+    number = node(graph, name)
+    return {graph.node_name[int(other)] for other in graph.indices[graph.indptr[number] : graph.indptr[number + 1]]}
+
+
+def test_counts_are_those_of_the_provenance(graph, arrays):
+    record = builtin.provenance("debian")
+    assert record["num_nodes"] == graph.num_nodes == 63_436
+    assert 2 * record["num_edges"] == graph.num_edges == 633_474
+    assert record["num_classes"] == len(graph.class_name) == len(np.unique(graph.y)) == 58
+    assert graph.x.shape == (63_436, record["num_columns"])
+    assert record["num_columns"] <= 64
+    assert graph.x.matrix.dtype == np.int8
+    assert record["num_sources"] == len(np.unique(arrays["source"]))
+    assert {name: len(ids) for name, ids in graph.splits.items()} == record["split_nodes"]
+    assert sum(record["split_nodes"].values()) == graph.num_nodes
+
+
+def test_file_is_small():
+    assert (PACKAGE / "debian.npz").stat().st_size == builtin.provenance("debian")["num_bytes"] <= 5_000_000
+
+
+def test_packages_of_one_source_are_in_one_split(arrays):
+    order = np.argsort(arrays["source"], kind="stable")
+    source, split = arrays["source"][order], arrays["split"][order]
+    same_source = source[1:] == source[:-1]
+    assert same_source.sum() > 20_000
+    assert (split[1:][same_source] == split[:-1][same_source]).all()
+
+
+def test_three_fifths_of_the_sources_are_for_training(arrays):
+    _, first = np.unique(arrays["source"], return_index=True)
+    shares = np.bincount(arrays["split"][first]) / len(first)
+    np.testing.assert_allclose(shares, [0.6, 0.2, 0.2], atol=0.01)
+
+
+def test_has_no_self_loops(graph):
+    row = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
+    assert (row != graph.indices).all()
+
+
+def test_known_packages_have_their_section_and_their_relations(graph):
+    assert graph.class_name[int(graph.y[node(graph, "python3-numpy")])] == "python"
+    assert graph.class_name[int(graph.y[node(graph, "0ad")])] == "games"
+    assert {"0ad-data", "0ad-data-common", "libsodium23", "dpkg"} <= neighbours(graph, "0ad")
+    assert "0ad" in neighbours(graph, "0ad-data")
+
+
+def test_every_column_of_features_is_of_use(graph):
+    matrix = graph.x.matrix
+    assert (np.abs(matrix.astype(np.int16)).max(axis=0) == 127).all()
+    assert (graph.x.scale > 0).all()
+    assert (matrix != 0).any(axis=1).mean() > 0.99
+
+
+def test_first_use_unpacks_and_the_second_one_only_opens(graph, cache):
+    found = open_dataset("debian")
+    assert found.path.parent == cache
+    verify_graph(found.path)
+    expected, stored = graph_arrays(graph), graph_arrays(found)
+    assert expected.keys() == stored.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(array, stored[name], err_msg=name)
+    before = os.stat(found.path / "x.npy")
+    assert open_dataset("debian").path == found.path
+    assert os.stat(found.path / "x.npy").st_ino == before.st_ino
+    assert os.listdir(cache) == [found.path.name]
+
+
+def test_first_uses_at_the_same_time_all_succeed(cache):
+    code = "from shadow_gnn.graph.datasets import open_dataset; print(int(open_dataset('debian').x.matrix[-1].sum()))"
+    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(3)]
+    said = {process.communicate()[0] for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert len(said) == 1
+    assert len(os.listdir(cache)) == 1
+
+
+def test_another_process_that_was_faster_is_no_fault(cache, monkeypatch):
+    path = open_dataset("debian").path
+    # As if the folder had appeared between the look and the writing.
+    looks = iter([False, True])
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda self: next(looks) if self == path else exists(self))
+    assert open_dataset("debian").path == path
+
+
+def test_unknown_name_is_one_line_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"^open_dataset: name must be one of debian, got 'debain'$"):
+        open_dataset("debain")
+
+
+def test_cache_that_cannot_be_written_says_what_to_do(cache):
+    cache.write_text("a file where the folder should be")
+    with pytest.raises(WriteError, match="set SHADOW_CACHE to a folder that can be written"):
+        open_dataset("debian")
+
+
+def test_damaged_folder_in_the_cache_says_what_to_do(cache):
+    path = open_dataset("debian").path
+    (path / "y.npy").unlink()
+    with pytest.raises(FolderError, match=r"y\.npy.*remove .* to have it unpacked again"):
+        open_dataset("debian")
+
+
+def test_changed_file_is_refused(monkeypatch):
+    monkeypatch.setattr(builtin, "provenance", lambda name: {"sha256": "0" * 64})
+    with pytest.raises(SourceError, match=r"debian\.npz: was changed or damaged: sha256 must be 000"):
+        builtin.read_builtin("debian")
+
+
+def test_unpacks_into_a_folder_of_ones_own(tmp_path):
+    unpack_dataset("debian", tmp_path / "debian")
+    verify_graph(tmp_path / "debian")
+    with pytest.raises(WriteError, match="exists already"):
+        unpack_dataset("debian", tmp_path / "debian")
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {"SHADOW_CACHE": "/a", "XDG_CACHE_HOME": "/b"}, "/a"),
+        ("linux", {"XDG_CACHE_HOME": "/b"}, "/b/shadow-gnn"),
+        ("linux", {"XDG_CACHE_HOME": "b"}, "/home/ada/.cache/shadow-gnn"),
+        ("linux", {}, "/home/ada/.cache/shadow-gnn"),
+        ("darwin", {}, "/home/ada/Library/Caches/shadow-gnn"),
+        ("win32", {"LOCALAPPDATA": "/l"}, "/l/shadow-gnn"),
+        ("win32", {}, "/home/ada/AppData/Local/shadow-gnn"),
+    ],
+)
+def test_cache_folder_follows_the_platform(monkeypatch, platform, environment, expected):
+    for name in ("SHADOW_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**environment, "HOME": "/home/ada"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert builtin.cache_folder() == Path(expected)

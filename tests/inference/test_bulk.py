@@ -1,0 +1,226 @@
+"""Bulk: answers in any order of work are those of one target after the other; what is done survives a kill."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tests.communities import communities, names, one_thread, small_recipe  # noqa: F401
+from tests.killed import run_script
+
+from shadow_gnn.base.errors import FolderError, WriteError
+from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
+from shadow_gnn.base.work_folder import work_folder
+from shadow_gnn.graph.store import open_graph, save_graph
+from shadow_gnn.inference import bulk
+from shadow_gnn.inference import node_predictions as predictions
+from shadow_gnn.inference.node_predictions import PredictionOptions, write_predictions
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
+
+TARGETS = np.random.default_rng(0).integers(120, size=150)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    root = tmp_path_factory.mktemp("bulk")
+    save_graph(replace(communities(), node_name=names([f"n{node}" for node in range(120)])), root / "g")
+    recipe = small_recipe(training__num_epochs=1, training__batch_size=2)
+    train_recipe(recipe, root / "r", options=RunOptions(graph=open_graph(root / "g")))
+    return read_model(root / "r"), open_graph(root / "g")
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch):
+    monkeypatch.setattr(bulk, "MIN_TARGETS", 10)
+    monkeypatch.setattr(bulk, "_KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(predictions, "_BLOCK_NUMBERS", 500)
+
+
+def stop_after(monkeypatch, num_batches, error=KeyboardInterrupt):
+    """Let the next call end in the midst of its work."""
+    add, seen = bulk.Answers.add, []
+
+    def limited(self, output):
+        if len(seen) == num_batches:
+            raise error
+        seen.append(len(output.logits))
+        add(self, output)
+
+    monkeypatch.setattr(bulk.Answers, "add", limited)
+    return seen
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("targets", [range(120), TARGETS, TARGETS[:12], "test"], ids=["all", "many", "few", "mapped"])
+def test_rows_are_those_of_the_targets_one_by_one(made, tmp_path, monkeypatch, suffix, targets):
+    trained, graph = made
+    targets = graph.splits[targets] if isinstance(targets, str) else targets
+    done = write_predictions(tmp_path / f"kept{suffix}", trained, graph, targets, PredictionOptions(embedding=True))
+    assert (done.num_targets, done.num_before) == (len(targets), 0)
+    assert done.rate > 0
+    monkeypatch.setattr(bulk, "MIN_TARGETS", 1000)
+    write_predictions(tmp_path / f"once{suffix}", trained, graph, targets, PredictionOptions(embedding=True))
+    assert sorted(os.listdir(tmp_path)) == [f"kept{suffix}", f"once{suffix}"]
+    read = pq.read_table if suffix == ".parquet" else __import__("pyarrow.csv").csv.read_csv
+    ours, theirs = (read(tmp_path / f"{name}{suffix}").to_pydict() for name in ("kept", "once"))
+    assert list(ours) == list(theirs)
+    assert ours["node_id"] == np.asarray(targets).tolist()
+    for name, column in theirs.items():
+        if isinstance(column[0], (str, int)):
+            assert ours[name] == column
+        else:
+            np.testing.assert_allclose(np.array(ours[name]), np.array(column), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("num_batches", [0, 1, 7])
+def test_a_stopped_call_goes_on_to_the_same_bytes(made, tmp_path, monkeypatch, num_batches):
+    trained, graph = made
+    out, lines = tmp_path / "p.parquet", []
+    write_predictions(out, trained, graph, TARGETS)
+    whole = out.read_bytes()
+    out.unlink()
+    with monkeypatch.context() as patch:
+        stop_after(patch, num_batches)
+        with pytest.raises(KeyboardInterrupt):
+            write_predictions(out, trained, graph, TARGETS, note=lines.append)
+    assert os.listdir(tmp_path) == [".p.parquet.work"]
+    seen = stop_after(monkeypatch, 1000)
+    done = write_predictions(out, trained, graph, TARGETS, note=lines.append)
+    assert done.num_before == 8 * num_batches
+    assert sum(seen) == 150 - 8 * num_batches
+    assert out.read_bytes() == whole
+    assert os.listdir(tmp_path) == ["p.parquet"]
+    assert lines == ([f"{out}: goes on after {8 * num_batches} of 150 targets"] if num_batches else [])
+
+
+def test_a_fault_keeps_what_is_done(made, tmp_path, monkeypatch):
+    trained, graph = made
+    with monkeypatch.context() as patch:
+        stop_after(patch, 5, WriteError("disk is full"))
+        with pytest.raises(WriteError, match="disk is full"):
+            write_predictions(tmp_path / "p.csv", trained, graph, TARGETS)
+    assert write_predictions(tmp_path / "p.csv", trained, graph, TARGETS).num_before == 40
+
+
+@pytest.mark.parametrize("change", ["targets", "embedding", "model", "graph"])
+def test_what_was_done_for_another_question_is_not_used(made, tmp_path, monkeypatch, change):
+    trained, graph = made
+    out, lines, targets, options = tmp_path / "p.csv", [], TARGETS, PredictionOptions()
+    with monkeypatch.context() as patch:
+        stop_after(patch, 5)
+        with pytest.raises(KeyboardInterrupt):
+            write_predictions(out, trained, graph, targets)
+    if change == "targets":
+        targets = TARGETS[::-1].copy()
+    elif change == "embedding":
+        options = PredictionOptions(embedding=True)
+    elif change == "model":
+        trained = replace(trained, config=trained.config.model_copy(update={"weights_blake2b": "1" * 32}))
+    else:
+        save_graph(communities(seed=1), tmp_path / "g")
+        graph = open_graph(tmp_path / "g")
+    assert write_predictions(out, trained, graph, targets, options, note=lines.append).num_before == 0
+    assert lines == [f"{out}: was begun with another model, graph, targets or options; starts anew"]
+
+
+def test_wrong_targets_missing_folders_and_cut_files_are_named(made, tmp_path, monkeypatch):
+    trained, graph = made
+    with pytest.raises(ValueError, match="targets must be node ids from 0 to 119, got 120"):
+        write_predictions(tmp_path / "p.csv", trained, graph, np.arange(121))
+    with pytest.raises(WriteError, match=r"p.csv: cannot be written: No such file or directory"):
+        write_predictions(tmp_path / "no" / "p.csv", trained, graph, TARGETS)
+    assert os.listdir(tmp_path) == []
+    save_graph(communities(num_nodes=3000), tmp_path / "g")
+    opened = open_graph(tmp_path / "g")
+    os.truncate(tmp_path / "g" / "indices.npy", 128)
+    with pytest.raises(FolderError, match="g: a file of the graph was cut or removed while it was open"):
+        write_predictions(tmp_path / "p.csv", trained, opened, range(3000))
+
+
+def test_other_ranks_wait_until_the_main_one_is_done(monkeypatch):
+    sent = []
+    monkeypatch.setattr(Ranks, "from_main", lambda self, value: sent.append(value))
+    patience = Patience(Ranks(0, 2), seconds=0)
+    patience.beg()
+    patience.end([1])
+    assert sent == [[True, None], [False, [1]]]
+    monkeypatch.setattr(Ranks, "from_main", lambda self, value: sent.pop(0))
+    assert wait_for_main(Ranks(1, 2)) == [1]
+    Patience(Ranks(), seconds=0).beg()  # Alone, nobody is spoken to.
+
+
+SCRIPT = """
+import json, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+import pyarrow.parquet as pq
+import torch
+from shadow_gnn.inference import bulk
+from shadow_gnn.inference import node_predictions as predictions
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
+from shadow_gnn.graph.store import open_graph, save_graph
+from tests.communities import communities, small_recipe
+from tests.killed import attempt
+
+torch.set_num_threads(1)
+root, num_chains, num_targets, seed = Path(sys.argv[1]), *map(int, sys.argv[2:5])
+bulk.MIN_TARGETS, bulk._KEEP_SECONDS, predictions._BLOCK_NUMBERS = 10, 0.05, 20_000
+rng = random.Random(seed)
+targets = np.random.default_rng(seed).integers(3000, size=num_targets)
+save_graph(communities(num_nodes=3000), root / "g")
+
+def train():
+    recipe = small_recipe(training__num_epochs=1, training__batch_size=8)
+    train_recipe(recipe, root / "r", options=RunOptions(graph=open_graph(root / "g")))
+
+def predict(out):
+    def notes(line):
+        with open(root / "notes", "a") as file:
+            file.write(line + "\\n")
+    return lambda: predictions.write_predictions(
+        out, read_model(root / "r"), open_graph(root / "g"), targets, note=notes)
+
+assert attempt(train) == 0
+begin = time.monotonic()
+assert attempt(predict(root / "whole.parquet")) == 0
+duration = time.monotonic() - begin
+whole, kills = (root / "whole.parquet").read_bytes(), 0
+assert np.array_equal(pq.read_table(root / "whole.parquet").column("node_id").to_numpy(), targets)
+for chain in range(num_chains):
+    out = root / f"{chain}.parquet"
+    for _ in range(rng.randint(1, 5)):
+        status = attempt(predict(out), rng.uniform(0, 0.7 * duration))
+        assert status in (0, signal.SIGKILL), status
+        kills += status == signal.SIGKILL
+        assert not out.exists() or out.read_bytes() == whole
+    assert attempt(predict(out)) == 0
+    assert out.read_bytes() == whole, out
+    assert not list(root.glob(".*.work"))
+resumed = (root / "notes").read_text().count("goes on after") if (root / "notes").exists() else 0
+print(json.dumps({"kills": kills, "resumed": resumed, "left": [path.name for path in root.glob(".*")]}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_kills_lose_nothing_and_double_nothing(tmp_path):
+    found = run_script(SCRIPT, tmp_path, 3, 3000, 1)
+    assert found["kills"] >= 3
+    assert found["resumed"] >= 1
+    assert found["left"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize(("num_chains", "num_targets"), [(60, 6000), (1, 1_000_000)])
+def test_many_kills_lose_nothing(tmp_path, num_chains, num_targets):
+    found = run_script(SCRIPT, tmp_path, num_chains, num_targets, 2)
+    assert found["kills"] >= num_chains
+    assert found["left"] == []
+
+
+def test_the_work_folder_is_hidden_beside_the_table(tmp_path):
+    assert work_folder(tmp_path / "p.csv") == tmp_path / ".p.csv.work"

@@ -1,0 +1,91 @@
+"""Runs that are killed at random moments and go on end as a run that was left alone, to the last digit."""
+
+import json
+import os
+
+import pytest
+from tests.killed import run_script
+
+SCRIPT = """
+import json, random, signal, sys, time
+from pathlib import Path
+import torch
+import lightning_fabric, torchmetrics.classification
+from shadow_gnn.training.checkpoint import read_checkpoint
+from shadow_gnn.base.errors import RunError
+from shadow_gnn.training.runs.run import resume_run, train_recipe
+from shadow_gnn.training.runs.folder import open_run
+from shadow_gnn.graph.store import save_graph
+from tests.communities import communities, near_ring, small_recipe
+from tests.killed import attempt
+
+torch.set_num_threads(1)
+root, num_chains, seed, changes = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
+rng = random.Random(seed)
+save_graph(near_ring() if changes.get("task__kind") == "link" else communities(), root / "g")
+recipe = small_recipe(graph=str(root / "g"), **changes)
+
+def train(folder):
+    return lambda: resume_run(folder) if folder.exists() else train_recipe(recipe, folder)
+
+def summary(folder):
+    result = {name: value for name, value in open_run(folder).result.items() if "seconds" not in name}
+    rows = [line.rsplit(",", 2)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
+    last = read_checkpoint(max((folder / "checkpoints").glob("epoch-*")))
+    tensors = {name: tensor.numpy().tobytes().hex() for name, tensor in last.tensors.items()}
+    return result, rows, tensors, (folder / "model.safetensors").read_bytes()
+
+begin = time.monotonic()
+assert attempt(train(root / "whole")) == 0
+duration = time.monotonic() - begin
+expected = summary(root / "whole")
+kills = resumed = 0
+for chain in range(num_chains):
+    folder = root / f"chain-{chain}"
+    for _ in range(rng.randint(1, 5)):
+        status = attempt(train(folder), rng.uniform(0, 0.7 * duration))
+        assert status in (0, signal.SIGKILL), status
+        kills += status == signal.SIGKILL
+        resumed += folder.exists() and any((folder / "checkpoints").glob("epoch-*"))
+        for path in folder.glob("checkpoints/*.safetensors"):
+            read_checkpoint(path)  # Whatever has a final name is whole.
+    assert attempt(train(folder)) == 0
+    assert summary(folder) == expected, folder
+    assert not list(folder.rglob("*.tmp"))
+print(json.dumps({"kills": kills, "resumed": resumed}))
+"""
+
+NODES = {"training__num_epochs": 6, "training__batch_size": 8, "training__patience": 4}
+# Everything that is drawn anew in an epoch of links: their share, the negatives and the scopes.
+LINKS = {
+    **NODES,
+    "task__kind": "link",
+    "link__epoch_share": 0.15,
+    "link__num_negatives": 2,
+    "link__negatives": "degree",
+    "link__use_valid_edges": True,
+    "extractor__kind": "stochastic-ppr",
+    "inputs__graph_degree": True,
+    "model__encoding": "drnl",
+    "model__readout": "sort",
+    "training__cache": "disk",
+    "training__monitor": "auc",
+}
+
+PACKED = {**NODES, "training__pack": True}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
+def test_kills_change_nothing(tmp_path, changes):
+    found = run_script(SCRIPT, tmp_path, 3, 1, json.dumps(changes))
+    assert found["kills"] >= 3
+    assert found["resumed"] >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("changes", [NODES, LINKS, PACKED], ids=["nodes", "links", "packed"])
+def test_many_chains_of_kills_change_nothing(tmp_path, changes):
+    found = run_script(SCRIPT, tmp_path, 40, 2, json.dumps(changes))
+    assert found["kills"] >= 40
