@@ -172,7 +172,7 @@ def _by_mean(found: Accuracies, data: str, kinds: Sequence[str]) -> list[str]:
 
 def wins(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Report:
     """Return, graph by graph, the best extractor, those that are alike and what PPR and the MLP are behind."""
-    report = Report("Where each wins", ("graph", "best", "alike", "best - ppr", "best - node"))
+    report = Report("Best extractors", ("graph", "best", "equal", "best - ppr", "best - node"))
     for data in names:
         best, *others = _by_mean(found, data, kinds)
         near = [kind for kind in others if alike(found[data, best], found[data, kind])]
@@ -182,7 +182,7 @@ def wins(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Repor
         ]
         report.rows.append([NAMES.get(data, data), best, ", ".join(near) or "none", *behind])
     report.notes.append(
-        f"alike: the mean difference over {NUM_SEEDS} seeds is within two of its standard errors. Differences of means "
+        f"equal: the mean difference over {NUM_SEEDS} seeds is within two of its standard errors. Differences of means "
         "in points."
     )
     return report
@@ -197,7 +197,7 @@ def costs(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Repo
         seconds = [f"{np.mean(made_seconds(data, kind)):.1f}" for data in names]
         report.rows.append([f"{kind}: made beforehand", *seconds])
     report.notes.append(
-        "Training, validation and test, a mean over seeds; fixed scopes are kept from run to run. Made beforehand: the "
+        "Training, validation and test, a mean over seeds; fixed scopes are kept between runs. Made beforehand: the "
         "other graph, once for all seeds, or a normal GNN and scopes of all targets, for each seed."
     )
     return report

@@ -145,7 +145,7 @@ def main(chosen: argparse.Namespace) -> None:
     cells = (took["PyG"], took["ours"], gain, took["ours, bf16"], half)
     shown = [f"{1e3 * value:,.0f}" if at in (0, 1, 3) else f"{value:.2f}" for at, value in enumerate(cells)]
     report.rows.append([name, f"{len(targets):,}", *shown])
-    report.notes.append(f"Others used {busy:.0%} of the cores meanwhile.")
+    report.notes.append(f"Other processes used {busy:.0%} of the cores at the same time.")
     report.bars.append(Bar(f"float32: at least {BAR} times faster than PyG", f"{gain:.2f} times", gain >= BAR))
     products = bf16_products_gain(graph.num_nodes, rounds)
     report.bars.append(

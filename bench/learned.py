@@ -116,8 +116,8 @@ def main() -> None:
     report.notes.append(
         f"`shadow learn-scope recipes/{RECIPE.name}`: {graph.num_nodes:,} nodes, GraphSAGE of "
         f"{recipe.model.num_layers} layers and width {recipe.model.hidden_dim}; "
-        f"{CANDIDATES_PER_NODE * topk} PPR candidates of each target, of which {topk} are kept. {NUM_THREADS} threads, "
-        "GNNExplainer one."
+        f"{CANDIDATES_PER_NODE * topk} PPR candidates of each target, {topk} of them kept. {NUM_THREADS} threads, "
+        "one for GNNExplainer."
     )
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as name:

@@ -55,7 +55,7 @@ batch_size = 64
 learning_rate = 0.002
 """
 MOST_ANONYMOUS = 3e9
-HEADING = "## Measured from 10⁶ to 1.1·10⁸ nodes"
+HEADING = "## Measurements from 10⁶ to 1.1·10⁸ nodes"
 
 
 def folder_of(num_nodes: int) -> Path:
