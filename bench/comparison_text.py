@@ -19,8 +19,8 @@ The columns are:
 
 Both sides have the same search: the learning rates 0.01 and 0.003, on cora and pubmed with dropout 0.2 and 0.5 each
 (elsewhere 0.2). Settings are tried with the first seed and chosen on validation, then run with five seeds. The readout
-column reuses the settings chosen for ppr and tries the readouts instead. All models have DropEdge 0.1, a cosine schedule
-and the best epoch on validation. JK is GCN with the outputs of all layers concatenated.
+column reuses the settings chosen for ppr and tries the readouts instead. All models have DropEdge 0.1, a cosine
+schedule and the best epoch on validation. JK is GCN with the outputs of all layers concatenated.
 
 Sizes are small, so that one machine makes the whole table in hours: narrow layers, small scopes, few training targets
 (table at the end). Accuracies are therefore below those of [docs/learning.md](learning.md). Features of more than 128
@@ -40,18 +40,18 @@ EXPLANATIONS = """## Exceptions and explanations
   hubs such as the C library, and the mean of a GCN has no separate weight for the target. Scopes without most of the
   hubs' neighbors help it; SAGE and GAT tell the target apart and are equal. This fits the explanation, but it was not
   tested.
-- **ogbn-arxiv and coauthor-cs: below GraphSAINT, not below full batches.** In all rows where shaDow is below, the normal
-  side is GraphSAINT. Against full batches PPR scopes are 1.6 to 6.7 points above on ogbn-arxiv, in every row, and at
-  most 1.3 points below on coauthor-cs. On ogbn-arxiv the cause is too little training: GCN of 3 layers with 48 epochs
-  instead of 16 equals GraphSAINT (table below). On coauthor-cs neither larger nor smaller scopes, more DropEdge or
-  dropout, nor larger batches and three times the epochs close the gap: the source of GraphSAINT's gain there was not
+- **ogbn-arxiv and coauthor-cs: below GraphSAINT, not below full batches.** In all rows where shaDow is below, the
+  normal side is GraphSAINT. Against full batches PPR scopes are 1.6 to 6.7 points above on ogbn-arxiv, in every row,
+  and at most 1.3 points below on coauthor-cs. On ogbn-arxiv the cause is too little training: GCN of 3 layers with 48
+  epochs instead of 16 equals GraphSAINT (table below). On coauthor-cs neither larger nor smaller scopes, more DropEdge
+  or dropout, nor larger batches and three times the epochs close the gap: the source of GraphSAINT's gain there was not
   found.
-- **debian: SAGE and GAT of 5 layers are 2.5 points below** full batches. The cause is again too little training: with 48
-  epochs instead of 14 SAGE has 69.0, and is 1.2 below. Larger scopes give 0.8 points.
-- **GIN with scopes** is behind on cora and, with 5 layers, on pubmed, with standard deviations of up to 13 points there.
-  The cause is the training: GIN adds up neighbors without a mean, and steps on 24 or 48 targets are too noisy for it.
-  With batches of 200 targets pubmed has 74.0 ± 0.9 instead of 65.5 ± 13.0 (normal 75.6 ± 1.8), and cora a point more; a
-  smaller learning rate helps less.
+- **debian: SAGE and GAT of 5 layers are 2.5 points below** full batches. The cause is again too little training: with
+  48 epochs instead of 14 SAGE has 69.0, and is 1.2 below. Larger scopes give 0.8 points.
+- **GIN with scopes** is behind on cora and, with 5 layers, on pubmed, with standard deviations of up to 13 points
+  there. The cause is the training: GIN adds up neighbors without a mean, and steps on 24 or 48 targets are too noisy
+  for it. With batches of 200 targets pubmed has 74.0 ± 0.9 instead of 65.5 ± 13.0 (normal 75.6 ± 1.8), and cora a point
+  more; a smaller learning rate helps less.
 - **5 layers of shaDow are not better than 3**, on average 0.9 to 2.4 points worse. Scopes of 200 nodes instead of 50 do
   not change that; longer training does in part (above). The paper trains on all targets for longer than is possible
   here.

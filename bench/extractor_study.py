@@ -50,27 +50,27 @@ This page shows which extractor suits which graph: test accuracy in percent, mea
 {seeds} seeds, {runs} runs, {hours} hours of one core in all. It is written by `python bench/extractor_study.py` (two
 processes share the runs: `--part 1/2`, `--part 2/2`; if stopped, they resume).
 
-All rows have the same model and training: shaDow-SAGE of 3 layers with the target's vector as readout. Only the extractor
-differs, each with its default settings (see [extractors](extractors.md)) except for the size, at most {size} nodes. khop
-draws with a fanout for that many nodes, and has fewer if nodes have fewer neighbors; full takes the nearest nodes up to
-the cap; node is the target alone, an MLP. For every cell the learning rates 0.01 and 0.003 are tried with the first seed
-and chosen on validation, then {seeds} seeds are run. Dropout is 0.2 and DropEdge 0.1 everywhere. Four rows are more than
-an extractor of one kind:
+All rows have the same model and training: shaDow-SAGE of 3 layers with the target's vector as readout. Only the
+extractor differs, each with its default settings (see [extractors](extractors.md)) except for the size, at most {size}
+nodes. khop draws with a fanout for that many nodes, and has fewer if nodes have fewer neighbors; full takes the nearest
+nodes up to the cap; node is the target alone, an MLP. For every cell the learning rates 0.01 and 0.003 are tried with
+the first seed and chosen on validation, then {seeds} seeds are run. Dropout is 0.2 and DropEdge 0.1 everywhere. Four
+rows are more than an extractor of one kind:
 
-- gdc and near take scopes of ppr, including edges, from [another graph](extractors/scope-graph.md): gdc from the graph's
-  diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the {neighbours}
-  nearest neighbors in features, which leaves out all edges of the graph.
-- learned has [scopes chosen by a normal GNN](extractors/learned.md). For each seed one is trained on the whole graph with
-  the labels of the training targets, the best epoch by validation, and saliency keeps {size} of {candidates} PPR
-  candidates. GNNExplainer is left out: it needs a separate pass for every step of every target and would take far longer
-  than all other rows together.
+- gdc and near take scopes of ppr, including edges, from [another graph](extractors/scope-graph.md): gdc from the
+  graph's diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the
+  {neighbours} nearest neighbors in features, which leaves out all edges of the graph.
+- learned has [scopes chosen by a normal GNN](extractors/learned.md). For each seed one is trained on the whole graph
+  with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of {candidates} PPR
+  candidates. GNNExplainer is left out: it needs a separate pass for every step of every target and would take far
+  longer than all other rows together.
 - ensemble joins ppr and fire by [attention](extractors.md#several-at-once): two scopes of at most {size} nodes each.
 
 Sizes are small, so that the study takes hours: narrow layers, small scopes, few targets (last table). Accuracies are
 therefore below those of [docs/learning.md](learning.md). Features of more than 128 columns are replaced by their
-projections on the first 128 singular vectors. The features of ogbn-arxiv and flickr are substitutes, so their accuracies
-must not be compared with published ones. amazon-computers and coauthor-cs draw new targets for every seed; the others
-have one draw from their official split.
+projections on the first 128 singular vectors. The features of ogbn-arxiv and flickr are substitutes, so their
+accuracies must not be compared with published ones. amazon-computers and coauthor-cs draw new targets for every seed;
+the others have one draw from their official split.
 
 `shadow compare-extractors` makes a quick comparison of this kind for your own graph.
 """

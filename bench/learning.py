@@ -51,10 +51,10 @@ HEAD = """# Learning checks
 This page compares the recipes with logistic regression. It shows accuracy on the test nodes in percent, mean and sample
 standard deviation over {seeds} seeds, and is written by `python bench/learning.py`. The seed decides weights, shuffling
 and dropout and, for amazon-computers and coauthor-cs, also the random 60/20/20 split; cora and pubmed have the official
-split, [debian](built-in-graph.md) its own. Every choice, including the epoch, was made on the validation nodes, with one
-reservation: the 500 of cora and pubmed do not tell small models apart. On pubmed a 2-layer SGC has 0.2 points more than
-the GCN on validation (80.5 against 80.3, five seeds) and 0.8 less on test (77.7); the GCN was kept with both results
-known.
+split, [debian](built-in-graph.md) its own. Every choice, including the epoch, was made on the validation nodes, with
+one reservation: the 500 of cora and pubmed do not tell small models apart. On pubmed a 2-layer SGC has 0.2 points more
+than the GCN on validation (80.5 against 80.3, five seeds) and 0.8 less on test (77.7); the GCN was kept with both
+results known.
 
 Logistic regression uses the raw features (raw) or Â^k X with Â = D^-1/2 (A + I) D^-1/2 (smoothed). The number of hops k
 and the weight decay are chosen on validation. Many graph neural networks do not beat this baseline. It has no seed; its

@@ -100,7 +100,7 @@ def compare_with_nodes(name: str, graph: Graph, count: int, report: Report) -> N
 def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "method", "CPU µs each", "each second")
     report = Report("Scopes of pairs, their link hidden", columns, notes=[load_line(busy_share())])
-    report.notes.append("1 thread. SEAL's side: rows of a SciPy matrix, shortest paths for labels, as in its authors' code.")
+    report.notes.append("1 thread. SEAL's side: rows of a SciPy matrix, shortest paths for labels, as its authors do.")
     for name, graph in graphs(chosen).items():
         compare_with_seal(name, graph, 32 if chosen.quick else 128, report)
         compare_with_nodes(name, graph, 64 if chosen.quick else 256, report)
