@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import AnonymousPeak
+from anonymous_memory import AnonymousPeak
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 MEMORY_BYTES = 512 << 20

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import anonymous_bytes
+from anonymous_memory import anonymous_bytes
 from common import CACHE, ROOT, Bar, Report, busy_share
 
 from shadow_gnn.base.allocator import keep_freed_memory

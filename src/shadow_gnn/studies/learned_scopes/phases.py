@@ -1,4 +1,4 @@
-"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; goes on after any end.
+"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; resumes after a kill.
 
 Not for: how nodes are ranked (scoring.py), nor for what the recipes of the phases are (recipes.py).
 """
@@ -50,7 +50,7 @@ _OVERLAP_TARGETS = 1000
 
 
 class LearnRecord(Record):
-    """What learn.json says: all that decides the scopes, beside the recipe."""
+    """The content of learn.json: everything that decides the scopes, except the recipe."""
 
     format: Literal["shadow-learn"] = "shadow-learn"
     """Tells the file from any other learn.json."""
@@ -99,7 +99,7 @@ class LearnOptions:
 
 
 class LearnWatcher(RunWatcher, Protocol):
-    """Who is told what happens."""
+    """Receives the events of a job."""
 
     def on_phase(self, text: str) -> None:
         """Hear that a phase begins."""
@@ -124,7 +124,7 @@ def learn_scope(
     """Learn scopes for a recipe of a shaDow model and train it on them; return what is in result.json.
 
     Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
-    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment goes on when it
+    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment resumes when it
     is made again, and ends with the same scopes and results.
     """
     folder, options, watcher = Path(folder), options or LearnOptions(), watcher or SilentLearn()
@@ -181,7 +181,7 @@ class _Work:
         return run
 
     def trained(self, name: str, phase: str, recipe: Recipe) -> Run:
-        """Train a recipe below the folder, or go on with it; a finished run is left as it is."""
+        """Train a recipe below the folder, or resume it; a finished run is left unchanged."""
         place = self.folder / name
         run_options = RunOptions(graph=self.graph, watcher=self.watcher)
         if not place.exists():
@@ -287,7 +287,7 @@ def _method(recipe: Recipe, graph: Graph) -> Method:
 
 
 def _kept_method(folder: Path) -> Method | None:
-    """Return the method of a folder that was begun before: what the memory there was decided, stays decided."""
+    """Return the method of a folder that was begun before: the choice by available memory is made once."""
     found = read_json(folder / RECORD).get("method") if (folder / RECORD).exists() else None
     return next((method for method in get_args(Method) if method == found), None)
 
