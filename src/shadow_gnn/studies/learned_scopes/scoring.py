@@ -184,7 +184,8 @@ def _shares(
 def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, progress: Progress = silent) -> None:
     """Rank the candidates of targets, which ascend, and write the scope file; finished parts are kept next to it.
 
-    A killed call resumes after its last finished part, with the same file as result.
+    A killed call resumes after its last finished part; on the same processor with as many threads the file is the
+    same, because each part has the same batches.
     """
     folder, size = parts_folder(path), _PART_TARGETS[scorer.explainer]
     folder.mkdir(parents=True, exist_ok=True)
