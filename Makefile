@@ -25,7 +25,7 @@ demo: $(VENV)/installed  ## Train models with scopes and without on the built-in
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## Run the tests, one process for each core.
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=10
 
 test-slow: $(VENV)/installed  ## Run the tests that are slow or need large data.
 	$(BIN)/python -m pytest -m slow

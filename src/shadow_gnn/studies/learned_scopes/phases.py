@@ -125,7 +125,7 @@ def learn_scope(
 
     Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
     of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment goes on when it
-    is made again, and ends with the same scopes and results.
+    is made again, and ends with the same scopes and results on the same processor with as many threads.
     """
     folder, options, watcher = Path(folder), options or LearnOptions(), watcher or SilentLearn()
     check_recipe(recipe)

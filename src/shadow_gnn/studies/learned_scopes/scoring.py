@@ -184,7 +184,8 @@ def _shares(
 def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, progress: Progress = silent) -> None:
     """Rank the candidates of targets, which ascend, and write the scope file; parts that are done are kept beside it.
 
-    A call that was killed goes on after its last whole part, and the file comes out the same.
+    A call that was killed goes on after its last whole part; on the same processor with as many threads the file comes
+    out the same, as each part has the same batches.
     """
     folder, size = parts_folder(path), _PART_TARGETS[scorer.explainer]
     folder.mkdir(parents=True, exist_ok=True)
