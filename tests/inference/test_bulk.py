@@ -11,7 +11,7 @@ from tests.killed import run_script
 
 from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
-from shadow_gnn.base.work_folder import work_folder
+from shadow_gnn.base.work_folder import work_folder_of
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.inference import bulk
 from shadow_gnn.inference import node_predictions as predictions
@@ -223,4 +223,4 @@ def test_many_kills_lose_nothing(tmp_path, num_chains, num_targets):
 
 
 def test_the_work_folder_is_hidden_beside_the_table(tmp_path):
-    assert work_folder(tmp_path / "p.csv") == tmp_path / ".p.csv.work"
+    assert work_folder_of(tmp_path / "p.csv") == tmp_path / ".p.csv.work"

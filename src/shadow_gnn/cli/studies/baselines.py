@@ -150,7 +150,7 @@ def _show(graph: str, found: list[list[BaselineResult]], skipped: list[str], as_
 
 
 def _print_table(found: list[list[BaselineResult]]) -> None:
-    from shadow_gnn.base.memory import readable
+    from shadow_gnn.base.memory_available import readable
 
     metric = found[0][0].metric.replace("_", "-")
     rows = []

@@ -7,27 +7,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shadow_gnn.base.memory import (
-    Prediction,
-    predict_label_propagation,
-    predict_logistic,
-    predict_sgc,
-    predict_sign,
-)
+from shadow_gnn.base.memory_needs import MemoryNeed, label_propagation_need, logistic_need, sgc_need, sign_need
 from shadow_gnn.studies.baselines.problem import Problem
 
 
-def needed(name: str, problem: Problem, *, powers: tuple[int, int, int] = (0, 0, 0)) -> Prediction:
+def needed(name: str, problem: Problem, *, powers: tuple[int, int, int] = (0, 0, 0)) -> MemoryNeed:
     """Predict a baseline by its name; powers: those of SIGN."""
     counts = problem.counts
     num_targets = sum(len(nodes) for nodes in problem.targets.values())
     if name == "raw":
-        return predict_logistic(counts, num_targets)
+        return logistic_need(counts, num_targets)
     if name == "lp":
-        return predict_label_propagation(counts)
-    propagation = predict_sgc(counts)
+        return label_propagation_need(counts)
+    propagation = sgc_need(counts)
     if name != "sign":
-        return Prediction(name, propagation.parts)
+        return MemoryNeed(name, propagation.parts)
     # Of every matrix the rows of the targets are kept, and the raw features once.
-    kept = predict_sign(replace(counts, num_nodes=num_targets), powers, raw_copies=1)
-    return Prediction(kept.name, {"propagation": propagation.total, "features of targets": kept.total})
+    kept = sign_need(replace(counts, num_nodes=num_targets), powers, raw_copies=1)
+    return MemoryNeed(kept.name, {"propagation": propagation.total, "features of targets": kept.total})

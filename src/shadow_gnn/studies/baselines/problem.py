@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from torch import Tensor
 
-from shadow_gnn.base.memory import GraphCounts
+from shadow_gnn.base.memory_needs import GraphCounts
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.tasks.metrics import METRICS, Metric, Scores
@@ -42,7 +42,7 @@ class BaselineResult:
     settings: Mapping[str, Any]
     """What was chosen, by name."""
     memory: int
-    """Bytes of features, operators and weights at their most, as shadow_gnn.base.memory predicts them."""
+    """Bytes of features, operators and weights at their most, as shadow_gnn.base.memory_needs estimates them."""
     seed: int | None = None
     """Random seed; None for a baseline that draws nothing."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.base.memory import available_memory, check_fits
+from shadow_gnn.base.memory_available import available_memory, check_need
 from shadow_gnn.studies.baselines.label_propagation import label_propagation
 from shadow_gnn.studies.baselines.logistic import raw_features, smoothed_features
 from shadow_gnn.studies.baselines.needs import needed
@@ -51,7 +51,7 @@ def run_baselines(
     if repeat < 1:
         raise ValueError(f"baselines: repeat must be at least 1, got {repeat}")
     for name in what_runs(problem, names)[0]:
-        check_fits(needed(name, problem, powers=powers or most_powers(POWERS)), available_memory())
+        check_need(needed(name, problem, powers=powers or most_powers(POWERS)), available_memory())
         if name == "raw":
             yield [raw_features(problem, progress)]
         elif name == "smoothed":

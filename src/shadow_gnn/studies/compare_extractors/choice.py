@@ -12,7 +12,7 @@ from statistics import mean
 from shadow_gnn.studies.compare_extractors.record import ExtractorRow
 
 
-def recommend(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: int) -> tuple[str, str]:
+def choose_extractor(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: int) -> tuple[str, str]:
     """Return the name of the row to begin with and the reason.
 
     By the probe: the fastest of those within one standard error of the best on validation. Without a probe, by the

@@ -21,7 +21,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.studies.baselines.problem import Inputs, input_matrix, make_problem
 from shadow_gnn.studies.baselines.scope_sgc import Probe, fit_probe, scope_rows
 from shadow_gnn.studies.compare_extractors.candidates import Candidate
-from shadow_gnn.studies.compare_extractors.choice import recommend
+from shadow_gnn.studies.compare_extractors.choice import choose_extractor
 from shadow_gnn.studies.compare_extractors.contents import Tally, jaccard
 from shadow_gnn.studies.compare_extractors.labels import SeenLabels, seen_labels
 from shadow_gnn.studies.compare_extractors.record import Comparison, ExtractorRow
@@ -87,7 +87,7 @@ def compare_extractors(
     num_scopes = sum(len(nodes) for sample in samples for nodes in sample.values())
     rows = tuple(one.row(num_scopes) for one in measured)
     metric = None if x is None else make_problem(graph).metric
-    recommended, reason = recommend(rows, metric=metric, num_valid=len(samples[0].get("valid", ())))
+    recommended, reason = choose_extractor(rows, metric=metric, num_valid=len(samples[0].get("valid", ())))
     return Comparison(
         size=options.size,
         seeds=options.seeds,

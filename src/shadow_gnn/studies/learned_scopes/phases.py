@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import Progress, new_folder, silent, write_blocks
-from shadow_gnn.base.memory import available_memory
+from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import Extractor
 from shadow_gnn.extract.scope_file import read_scope_file
 from shadow_gnn.graph.record import Graph
@@ -34,7 +34,7 @@ from shadow_gnn.studies.learned_scopes.recipes import (
 )
 from shadow_gnn.studies.learned_scopes.scoring import Explainer, Places, Scorer, parts_folder, write_scopes
 from shadow_gnn.training.build import build_extractor
-from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import RECIPE, RESULT, Run, check_graph, locked, open_run, read_json, write_json
@@ -282,7 +282,7 @@ def _method(recipe: Recipe, graph: Graph) -> Method:
     if graph.num_edges > MOST_FULL_EDGES:
         return "neighbour"
     free = available_memory()
-    fits = free is None or 2 * predict_run(normal_recipe(recipe, "full"), graph).total <= free
+    fits = free is None or 2 * run_need(normal_recipe(recipe, "full"), graph).total <= free
     return "full" if fits else "neighbour"
 
 

@@ -14,8 +14,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.base.better import metric_of
 from shadow_gnn.base.files import write_file
+from shadow_gnn.base.metric_order import metric_from_score
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.keys import toml_value
 from shadow_gnn.studies.tune.space import Choices, Label, Range, Space
@@ -49,7 +49,7 @@ class Outcome:
 
     def metric(self, score: float | None) -> float | None:
         """Return a score as the metric that it stands for."""
-        return None if score is None else metric_of(self.monitor, score)
+        return None if score is None else metric_from_score(self.monitor, score)
 
     def count(self, state: str) -> int:
         """Return how many trials are in a state."""

@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.base.better import score_of
 from shadow_gnn.base.errors import RunError, ShadowError
+from shadow_gnn.base.metric_order import score_from_metric
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import write_recipe
 
@@ -163,7 +163,7 @@ def _train(connection: Connection, place: Place, graph: Graph, recipe: Recipe, f
     result = run.result
     assert result is not None
     monitor = result["monitor"]
-    return {"kind": "finished", "monitor": monitor, "score": score_of(monitor, result["valid"][monitor])}
+    return {"kind": "finished", "monitor": monitor, "score": score_from_metric(monitor, result["valid"][monitor])}
 
 
 def _check_same(folder: Path, recipe: Recipe) -> None:
@@ -196,7 +196,7 @@ class _Asking:
     def on_epoch(self, state: State) -> None:
         """Report the scores so far, those of an earlier sitting too, and end the run if it is to be pruned."""
         scores = [
-            (epoch.number + 1, score_of(state.monitor, epoch.valid[state.monitor]))
+            (epoch.number + 1, score_from_metric(state.monitor, epoch.valid[state.monitor]))
             for epoch in state.history
             if epoch.valid
         ]

@@ -10,7 +10,7 @@ from tests.studies.paper.measured import run_twice
 from shadow_gnn.base.files import silent
 from shadow_gnn.graph.store import open_graph
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import Network, normal_cost, shadow_cost
+from shadow_gnn.studies.cost import ModelShape, normal_cost, shadow_cost
 from shadow_gnn.studies.paper.experiments.cost_columns import (
     DATA,
     IN_DIM,
@@ -51,12 +51,12 @@ def test_rows_are_counted_by_the_equations(data_folder):
     targets = np.asarray(graph.splits["test"])
     assert found["num_targets"] == found["num_all"] == len(targets)
     by_name = {(row.method, row.num_layers): found["rows"][row.key] for row in ROWS}
-    network = Network("gat", (IN_DIM["flickr"], *[256] * 5))
+    network = ModelShape("gat", (IN_DIM["flickr"], *[256] * 5))
     normal = float(normal_cost(graph, targets, network).mean())
     assert by_name["GAT", 5]["macs"] == [normal] * 3
     assert by_name["GAT-SAINT", 5] == by_name["GAT", 5]
     extractor = build_extractor(paper_recipe("flickr-gat-5-ppr").extractor, training=False)
-    unit = shadow_cost(extractor(graph, targets), Network("gat", (IN_DIM["flickr"], *[256] * 3))).mean()
+    unit = shadow_cost(extractor(graph, targets), ModelShape("gat", (IN_DIM["flickr"], *[256] * 3))).mean()
     assert by_name["GAT", 5]["ratio"] == pytest.approx([normal / unit] * 3)
     assert by_name["shaDow-GAT (PPR)", 3]["ratio"] == [1.0, 1.0, 1.0]
     assert by_name["shaDow-GAT (PPR) + pooling", None]["num_layers"] == 3

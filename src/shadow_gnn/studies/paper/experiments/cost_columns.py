@@ -29,7 +29,7 @@ from shadow_gnn.studies.cost import (
     scope_sizes,
     shadow_macs,
 )
-from shadow_gnn.studies.cost.recipe import cost_network
+from shadow_gnn.studies.cost.recipe import model_shape
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
@@ -173,7 +173,7 @@ def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -
         # The row that is the unit comes first.
         for row in sorted((row for row in ROWS if row.layer == layer), key=lambda row: row.kind != "ppr"):
             recipe = row_recipe(name, row)
-            network = cost_network(recipe.model, IN_DIM[name])
+            network = model_shape(recipe.model, IN_DIM[name])
             if row.kind == "normal":
                 macs = normal_macs(counts, network)
             else:
