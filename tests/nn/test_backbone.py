@@ -87,7 +87,7 @@ def test_trimmed_gradients_equal_untrimmed_ones(batches):
 
 def test_each_layer_sees_only_the_rows_that_the_targets_need(graph):
     batch = batch_of(graph, TARGETS, FullExtractor(2, edge_pos=True))
-    backbone = Backbone(make_layers("sage", 5, 8, 3))
+    backbone = Backbone(make_layers("sage", 5, 8, 3, LayerOptions()))
     within = [batch.num_within(hops) for hops in range(3)]
     assert within[0] == 5
     assert within[0] < within[1] < within[2] == batch.num_nodes
