@@ -62,7 +62,7 @@ def generate_command(
     """
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.extract.base import resolve_threads
-    from shadow_gnn.graph.generators.folder import generate
+    from shadow_gnn.graph.generators.folder import generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan
 
     if model is Model.rmat and homophily is not None:
@@ -82,7 +82,7 @@ def generate_command(
     budget = memory_bytes(memory, "generate: --memory")
     _print_need(plan, folder)
     with progress_bar() as progress:
-        summary = generate(
+        summary = generate_graph(
             plan,
             folder,
             memory_bytes=budget,

@@ -91,9 +91,9 @@ def list_command(
 
 
 def _row(name: str, is_downloaded: bool) -> dict[str, Any]:
-    from shadow_gnn.graph.datasets.statistics import statistics
+    from shadow_gnn.graph.datasets.statistics import dataset_statistics
 
-    known = statistics(name)
+    known = dataset_statistics(name)
     return {
         "name": name,
         "nodes": known.num_nodes,

@@ -80,10 +80,10 @@ def reproduce_command(
     experiment = find_experiment(name)  # A wrong name is told before torch loads.
     keep_freed_memory()
     from shadow_gnn.studies.paper.engine import reproduce
-    from shadow_gnn.studies.paper.experiment import Options
+    from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
     folder = out or Path("reproduced") / name
-    options = Options(data=data, repeat=repeat, fast=fast, out=folder)
+    options = ReproduceOptions(data=data, repeat=repeat, fast=fast, out=folder)
     try:
         with job_bars() as watcher:
             outcome = reproduce(experiment, options, only=only, report=report, watcher=watcher)

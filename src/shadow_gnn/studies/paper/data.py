@@ -10,10 +10,10 @@ from pathlib import Path
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.datasets.named import data_folder, find_dataset
-from shadow_gnn.graph.datasets.statistics import PAPER, differences
+from shadow_gnn.graph.datasets.statistics import PAPER, dataset_differences
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST, open_graph
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 
 def open_data(name: str, folder: Path | None) -> Graph:
@@ -49,18 +49,18 @@ def data_lines(names: Sequence[str], folder: Path | None) -> list[str]:
     return lines
 
 
-def comparable(graphs: Mapping[str, Graph], options: Options) -> set[str]:
+def comparable(graphs: Mapping[str, Graph], options: ReproduceOptions) -> set[str]:
     """Return the names of those graphs that are the paper's data; none if models are small to be fast."""
     if options.fast:
         return set()
-    return {name for name, graph in graphs.items() if name in PAPER and not differences(name, graph)}
+    return {name for name, graph in graphs.items() if name in PAPER and not dataset_differences(name, graph)}
 
 
-def data_titles(graphs: Mapping[str, Graph], options: Options) -> dict[str, str]:
+def data_titles(graphs: Mapping[str, Graph], options: ReproduceOptions) -> dict[str, str]:
     """Return what figures call each data set: nobody should take what is not the paper's for it."""
     titles = {}
     for name, graph in graphs.items():
-        marks = ["not the paper's data"] if name in PAPER and differences(name, graph) else []
+        marks = ["not the paper's data"] if name in PAPER and dataset_differences(name, graph) else []
         marks += ["--fast"] if options.fast else []
         titles[name] = f"{name} ({', '.join(marks)})" if marks else name
     return titles
@@ -85,7 +85,7 @@ def _verdict(name: str, graph: Graph) -> str:
     """Say in one line whether a graph is the paper's data set, and what differs if it is not."""
     if name not in PAPER:
         return "not a data set of the paper"
-    found = differences(name, graph)
+    found = dataset_differences(name, graph)
     if not found:
         return "all counts are those of the paper's data"
     return f"NOT the paper's data, accuracies are not comparable: {'; '.join(found)}"

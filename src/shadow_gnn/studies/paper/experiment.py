@@ -29,7 +29,7 @@ Result = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Options:
+class ReproduceOptions:
     """What the command line says of an experiment."""
 
     data: Path | None = None
@@ -110,10 +110,10 @@ class Experiment(Protocol):
         """Names of the data sets that it can use; a finding says which were there and how they differ."""
         ...
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return the jobs in the order in which they are done; a missing data set is named here, before any work."""
         ...
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Make the tables and the figure of the jobs' results, by key; jobs that were left out are not there."""
         ...

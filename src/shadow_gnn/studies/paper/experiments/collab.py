@@ -11,7 +11,7 @@ from functools import partial
 
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.data import data_titles, open_found
-from shadow_gnn.studies.paper.experiment import Finding, Job, Options, Result
+from shadow_gnn.studies.paper.experiment import Finding, Job, ReproduceOptions, Result
 from shadow_gnn.studies.paper.experiments.leaderboards import draw_ranked, ranked_rows, ranked_table
 from shadow_gnn.studies.paper.paper_values import COLLAB
 from shadow_gnn.studies.paper.scores import how_text
@@ -33,12 +33,12 @@ class Collab:
     summary = "shaDow-SAGE on ogbl-collab: Hits@50, beside the leaderboard of the time."
     data = (DATA,)
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each seed."""
         rows = (Row(recipe, DATA) for recipe in RECIPES.values())
         return training_jobs(rows, open_found(self.data, options.data), options, self.recipe_of, paper_runs=PAPER_RUNS)
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show ours beside the paper's."""
         title = data_titles(open_found(self.data, options.data), options)[DATA]
         caption = "Leaderboard comparison on ogbl-collab; validation edges are not used."

@@ -21,7 +21,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 Ints = NDArray[np.int64]
@@ -52,7 +52,7 @@ class Composition:
     summary = "Share of nodes at each hop: 4-layer GNN against PPR scopes."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return one job for each data set that is there."""
         most = FAST_TARGETS if options.fast else MAX_TARGETS
         return [
@@ -65,7 +65,7 @@ class Composition:
             for name, graph in open_found(DATA, options.data).items()
         ]
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show both conventions beside the paper's bars."""
         return Finding(
             title="Neighbourhood composition (Figure 2)",

@@ -32,7 +32,7 @@ from shadow_gnn.studies.cost import (
 from shadow_gnn.studies.cost.recipe import model_shape
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 Ints = NDArray[np.int64]
@@ -137,7 +137,7 @@ class CostColumns:
     summary = "Inference cost of every row of Table 1 by the appendix's equations."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return one job for each data set that is there."""
         most = FAST_TARGETS if options.fast else MAX_TARGETS
         return [
@@ -150,7 +150,7 @@ class CostColumns:
             for name, graph in open_found(DATA, options.data).items()
         ]
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show ours beside the paper's."""
         return Finding(
             title="Inference cost (Table 1)",

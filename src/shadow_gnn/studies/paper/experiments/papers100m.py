@@ -16,7 +16,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.data import data_titles, open_found
-from shadow_gnn.studies.paper.experiment import Finding, Job, Options, Result
+from shadow_gnn.studies.paper.experiment import Finding, Job, ReproduceOptions, Result
 from shadow_gnn.studies.paper.experiments.leaderboards import draw_ranked, ranked_rows, ranked_table
 from shadow_gnn.studies.paper.paper_values import PAPERS100M
 from shadow_gnn.studies.paper.scores import how_text
@@ -44,14 +44,14 @@ class Papers100M:
     summary = "shaDow-GAT on ogbn-papers100M: accuracy and scope size, beside the leaderboard of the time."
     data = (DATA,)
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job that measures the scopes of each model, and one for each model and seed."""
         graphs = open_found(self.data, options.data)
         rows = [Row(recipe, DATA) for recipe in RECIPES.values()]
         scopes = [self._scope_job(recipe, graphs[DATA], options) for recipe in RECIPES.values()]
         return [*scopes, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show ours beside the paper's."""
         title = data_titles(open_found(self.data, options.data), options)[DATA]
         caption = "Leaderboard comparison on ogbn-papers100M."
@@ -69,7 +69,7 @@ class Papers100M:
             notes=("GraphSAGE+incep, SIGN-XL and SGC are printed as the paper cites them; they are not trained here.",),
         )
 
-    def _scope_job(self, name: str, graph: Graph, options: Options) -> Job:
+    def _scope_job(self, name: str, graph: Graph, options: ReproduceOptions) -> Job:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES
         assert recipe.extractor is not None
         settings = {
