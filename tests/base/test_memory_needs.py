@@ -122,13 +122,13 @@ def test_every_activation_kept_for_backward_is_counted():
 def _one_layer(model, graph, x):
     import torch
 
-    from shadow_gnn.nn.sparse.ops import Adjacency, normalised
+    from shadow_gnn.nn.sparse.ops import Adjacency, normalized
 
     layer = model.branches[0].backbone.layers[0]
     adjacency = Adjacency(torch.from_numpy(graph.indptr), torch.from_numpy(graph.indices.astype("int64")))
     kinds = {"attention": "sum", "none": "sum"}
-    prepared = normalised(adjacency, kinds.get(layer.normalisation, layer.normalisation))
-    if layer.normalisation == "attention":
+    prepared = normalized(adjacency, kinds.get(layer.preparation, layer.preparation))
+    if layer.preparation == "attention":
         prepared = adjacency.with_weight(None, torch.ones(graph.num_nodes))
     return layer(x, prepared, graph.num_nodes)
 

@@ -110,7 +110,7 @@ class SageTwin(nn.Module):
         layer = self.layer
         mean = self.sum(x, edges.edge_index, edges.mean())
         own = _after(layer.self_norm, layer.activation, layer.self_linear(x))
-        return own + _after(layer.neighbour_norm, layer.activation, layer.neighbour_linear(mean))
+        return own + _after(layer.neighbor_norm, layer.activation, layer.neighbor_linear(mean))
 
 
 class GatTwin(nn.Module):
@@ -125,10 +125,10 @@ class GatTwin(nn.Module):
         """Return all rows. [N, H]"""
         layer = self.layer
         own = layer.activation(layer.self_linear(x))
-        sent = layer.activation(layer.neighbour_linear(x))
-        scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbour_attention)
+        sent = layer.activation(layer.neighbor_linear(x))
+        scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
         got = _attended(self.sum, sent, edges, *scores)
-        out: Tensor = (layer.self_norm(own) + layer.neighbour_norm(got)) / 2
+        out: Tensor = (layer.self_norm(own) + layer.neighbor_norm(got)) / 2
         return out
 
 
@@ -144,7 +144,7 @@ class GatConvTwin(nn.Module):
         """Return all rows. [N, H]"""
         layer = self.layer
         sent = layer.linear(x)
-        scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbour_attention)
+        scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
         return _after(layer.norm, layer.activation, _attended(self.sum, sent, edges, *scores) + layer.bias)
 
 

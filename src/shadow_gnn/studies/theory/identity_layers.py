@@ -47,7 +47,7 @@ def dense_sage(graph: Graph, x: Floats, layers: list[SageLayer]) -> Floats:
     for layer in layers:
         own, other = (
             rows @ linear.weight.detach().double().numpy().T + linear.bias.detach().double().numpy()
-            for rows, linear in ((x, layer.self_linear), (mean @ x, layer.neighbour_linear))
+            for rows, linear in ((x, layer.self_linear), (mean @ x, layer.neighbor_linear))
         )
         x = np.maximum(own, 0) + np.maximum(other, 0)
     return x

@@ -69,7 +69,7 @@ def sage_powers(
         for layer in layers:
             for parameter in layer.parameters():
                 parameter.zero_()
-            layer.neighbour_linear.weight.copy_(torch.eye(width))
+            layer.neighbor_linear.weight.copy_(torch.eye(width))
     return run_layers(layers, float64_batch(graph, scope, x))[:, 0]
 
 

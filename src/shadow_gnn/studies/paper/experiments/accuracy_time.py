@@ -20,7 +20,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted, digest, fast_graph, train
 from shadow_gnn.tasks.metrics import METRICS
@@ -63,7 +63,7 @@ class AccuracyTime:
     summary = "Accuracy against inference time, the scope size changed without retraining."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each model, shaDow and, where the figure has them, normal: training and evaluation."""
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
@@ -74,7 +74,7 @@ class AccuracyTime:
                     jobs.append(_job(name, layer, "full", small, options))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         return Finding(
             title="Inference time against accuracy",
@@ -85,7 +85,7 @@ class AccuracyTime:
         )
 
 
-def _job(name: str, layer: str, kind: str, graph: Graph, options: Options) -> Job:
+def _job(name: str, layer: str, kind: str, graph: Graph, options: ReproduceOptions) -> Job:
     recipe = adapted(paper_recipe(f"{name}-{layer}-5-{kind}"), options)
     sizes = FAST_SIZES if options.fast else SIZES
     settings = {

@@ -23,7 +23,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
@@ -50,7 +50,7 @@ class MemorySpeed:
     summary = "Memory and speed of shaDow-GAT by batch size."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each available dataset and each batch size."""
         num_targets = FAST_TARGETS if options.fast else NUM_TARGETS
         jobs = []
@@ -68,7 +68,7 @@ class MemorySpeed:
                 jobs.append(Job(f"{name.lower()}-{size}", f"batches of {size} on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         points = _points(results)
         return Finding(
