@@ -1,4 +1,4 @@
-"""One process of bench/step.py: makes models, ours and their twins on PyG, and times training steps when it is asked.
+"""One process of bench/training_step.py: makes our models and their PyG twins, and times training steps on request.
 
 Not for: choosing what is compared with what. Reads a case a line as JSON and answers with its seconds, so that several
 such processes, with different allocators, can be timed in turns.
@@ -70,14 +70,14 @@ class PygSage(nn.Module):
 
         super().__init__()
         self.conv = SAGEConv(layer.in_dim, layer.out_dim, root_weight=False)
-        self.conv.lin_l.weight, self.conv.lin_l.bias = layer.neighbour_linear.weight, layer.neighbour_linear.bias
+        self.conv.lin_l.weight, self.conv.lin_l.bias = layer.neighbor_linear.weight, layer.neighbor_linear.bias
         self.linear = layer.self_linear
-        self.self_norm, self.neighbour_norm = layer.self_norm, layer.neighbour_norm
+        self.self_norm, self.neighbor_norm = layer.self_norm, layer.neighbor_norm
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         x = F.dropout(x, DROPOUT, self.training)
         own = torch_norm(self.self_norm, F.relu(self.linear(x)))
-        return own + torch_norm(self.neighbour_norm, F.relu(self.conv(x, edge_index)))
+        return own + torch_norm(self.neighbor_norm, F.relu(self.conv(x, edge_index)))
 
 
 class PygGat(nn.Module):
@@ -90,7 +90,7 @@ class PygGat(nn.Module):
         num_heads, dim = layer.self_attention.shape
         self.conv = GATConv(layer.in_dim, dim, num_heads)
         self.conv.lin.weight, self.conv.bias = layer.linear.weight, layer.bias
-        self.conv.att_src = nn.Parameter(layer.neighbour_attention.detach()[None].clone())
+        self.conv.att_src = nn.Parameter(layer.neighbor_attention.detach()[None].clone())
         self.conv.att_dst = nn.Parameter(layer.self_attention.detach()[None].clone())
         self.norm = layer.norm
 

@@ -17,7 +17,7 @@ from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 from shadow_gnn import _core
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.extract.rows import expect_scopes
-from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
@@ -117,7 +117,7 @@ def main() -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as place:
         folder = Path(place) / "g"
-        generate(GraphPlan("dcsbm", num_nodes, 29), folder, memory_bytes=1_000_000_000)
+        generate_graph(GraphPlan("dcsbm", num_nodes, 29), folder, memory_bytes=1_000_000_000)
         for turn in range(1 if chosen.quick else 3):
             for number, (_, measure, random, _) in enumerate(ways):
                 for cold in (False, True):
