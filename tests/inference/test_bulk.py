@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.communities import communities, names, one_thread, small_recipe  # noqa: F401
 from tests.killed import run_script
+from tests.rounding import ROUNDING
 
 from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
@@ -71,7 +72,7 @@ def test_rows_are_those_of_the_targets_one_by_one(made, tmp_path, monkeypatch, s
         if isinstance(column[0], (str, int)):
             assert ours[name] == column
         else:
-            np.testing.assert_allclose(np.array(ours[name]), np.array(column), rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(np.array(ours[name]), np.array(column), **ROUNDING)
 
 
 @pytest.mark.parametrize("num_batches", [0, 1, 7])
