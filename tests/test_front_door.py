@@ -1,4 +1,4 @@
-"""The front door: what the pages and examples import, and what `shadow_gnn` and `shadow_gnn.nn` offer without loading."""
+"""The front door: imports of the pages and examples, and the names that the package and its nn offer lazily."""
 
 import ast
 import inspect
