@@ -18,6 +18,7 @@ from rich.table import Table
 
 from shadow_gnn import (
     Graph,
+    ModelShape,
     TrainedModel,
     build_extractor,
     closure_batch,
@@ -34,7 +35,6 @@ from shadow_gnn import (
     shadow_cost,
 )
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.studies.cost import ModelShape
 
 OUT = Path("runs/demo")
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"

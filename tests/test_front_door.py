@@ -1,4 +1,4 @@
-"""The front door: names that pages and examples import from `shadow_gnn` and `shadow_gnn.nn`, loaded lazily."""
+"""The front door: imports of the pages and examples, and the names that the package and its nn offer lazily."""
 
 import ast
 import inspect
