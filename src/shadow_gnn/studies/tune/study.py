@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Sampler = Literal["tpe", "random"]
 Pruner = Literal["median", "hyperband", "none"]
-State = Literal["finished", "pruned", "failed", "running"]
+TrialState = Literal["finished", "pruned", "failed", "running"]
 
 VERSION = 1
 RECORD, BASE, DATABASE = "study.json", "recipe.toml", "study.sqlite"
@@ -82,7 +82,7 @@ class Trial:
     """From 0; with gaps where the same values came twice."""
     values: Values
     """By key of the space."""
-    state: State
+    state: TrialState
     """How it stands."""
     scores: tuple[tuple[int, float], ...] = ()
     """(Epoch from 1, validation score) of each that was evaluated; larger is better."""
@@ -353,7 +353,7 @@ def graph_override(path: str) -> str:
 
 
 def _trial(found: optuna.trial.FrozenTrial) -> Trial:
-    states: dict[str, State] = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
+    states: dict[str, TrialState] = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
     finished = found.state.name == "COMPLETE"
     return Trial(
         found.number,
