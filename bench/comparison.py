@@ -1,6 +1,6 @@
 """Comparison: normal GNNs beside shaDow on six graphs, five models, two depths, five seeds: docs/comparison.md.
 
-Not for: the single runs (study.py). Interrupted, it goes on where it stopped; --part lets several processes share it.
+Not for: the single runs (comparison_runs.py). It resumes after an interruption; --part splits it between processes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from common import ROOT, Report
-from comparison_text import EXPLANATIONS, HEAD
-from study import (
+from comparison_runs import (
     LAYERS,
     MODELS,
     NUM_SEEDS,
@@ -30,6 +29,7 @@ from study import (
     probes,
     work,
 )
+from comparison_text import EXPLANATIONS, HEAD
 
 from shadow_gnn.base.allocator import keep_freed_memory
 

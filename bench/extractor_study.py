@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from common import CACHE, ROOT, Report
+from comparison_runs import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 from extractor_rows import (
     DIFFUSED,
     NEIGHBOURS,
@@ -29,7 +30,6 @@ from extractor_rows import (
     row_names,
     scopes_of,
 )
-from study import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 
 from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.base.files import write_file

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, options, split_nodes
-from step_worker import PygSage
 from torch import Tensor, nn
+from training_step_worker import PygSage
 
 from shadow_gnn.base.bf16 import use_working_kernels
 from shadow_gnn.graph.record import Graph

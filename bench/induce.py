@@ -10,8 +10,7 @@ from common import (
     Bar,
     Report,
     busy_share,
-    finish,
-    graphs,
+    finish_each,
     in_turns,
     latencies,
     load_line,
@@ -115,9 +114,7 @@ def main(chosen: argparse.Namespace) -> None:
         "the target alone; it also selects the best 200 and replaces nodes with no path to the target. SciPy: BFS "
         "order without hop numbers."
     )
-    for name, graph in graphs(chosen).items():
-        compare(name, graph, 100 if chosen.quick else 1000, report)
-    finish(report, chosen)
+    finish_each(report, chosen, compare, quick=100, full=1000)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Links: heuristics, an encoder with a dot product and shaDow on three graphs, five seeds each: docs/link-results.md.
 
-Not for: the speed of pairs (pairs.py). Interrupted, it goes on where it stopped; --part lets processes share it.
+Not for: the speed of pairs (pair_scopes.py). Interrupted, it goes on where it stopped; --part lets processes share it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from common import CACHE, ROOT, Bar, Report
-from link_results_text import HEAD, NOTES
+from links_text import HEAD, NOTES
 from logistic import open_named
 
 from shadow_gnn.base.allocator import keep_freed_memory

@@ -21,7 +21,7 @@ from common import (
     options,
     random_targets,
 )
-from exact import TELEPORT, cached_exact, part
+from exact_ppr import TELEPORT, cached_exact, part
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 

@@ -17,8 +17,9 @@ from common import CACHE
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = (
-    *("ppr", "walk_sums", "induce", "khop", "extractors", "pairs", "threads", "scaling", "collate", "saint"),
-    *("step", "epoch", "latency", "full_batch", "single", "learned", "diffuse", "generate", "ingest", "reads", "bulk"),
+    *("ppr", "katz_heat", "induce", "khop", "extractors", "pair_scopes", "threads", "scaling", "collate"),
+    *("saint_sampling", "training_step", "epoch", "latency", "full_batch", "normal_inference", "learned"),
+    *("diffuse", "generate", "ingest", "disk_reads", "prediction_order"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from anonymous import anonymous_bytes
+from anonymous_memory import anonymous_bytes
 from common import CACHE, Bar, Report, busy_share, cpu_seconds, finish, load_line, micro, options, random_targets
 from power_law import EXPONENT, MEAN_DEGREE, power_law_graph
 

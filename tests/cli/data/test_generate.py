@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shadow_gnn.base.work_folder import work_folder
+from shadow_gnn.base.work_folder import work_folder_of
 from shadow_gnn.cli import main as module
 from shadow_gnn.cli.shared.sizes import count, memory_bytes, shares
 from shadow_gnn.graph.store import open_graph
@@ -72,7 +72,7 @@ def test_import_within_memory_equals_the_one_without(tmp_path, shadow):
     assert (code, err) == (0, "")
     assert out == expected.replace(str(tmp_path / "g"), str(tmp_path / "h"))
     assert (tmp_path / "g" / "graph.json").read_bytes() == (tmp_path / "h" / "graph.json").read_bytes()
-    assert not work_folder(tmp_path / "h").exists()
+    assert not work_folder_of(tmp_path / "h").exists()
 
 
 def test_import_within_memory_says_that_it_goes_on(tmp_path, shadow, monkeypatch):
@@ -89,7 +89,7 @@ def test_import_within_memory_says_that_it_goes_on(tmp_path, shadow, monkeypatch
         patch.setattr("shadow_gnn.graph.importing.bounded.streaming.build_lists", interrupt)
         patch.setattr(module, "_end_at_once", end)
         assert shadow(*arguments)[0] == 130
-    assert work_folder(tmp_path / "g").exists()
+    assert work_folder_of(tmp_path / "g").exists()
     code, _, err = shadow(*arguments)
     assert code == 0
     assert "going on with what an earlier command left" in err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.base.errors import WriteError
-from shadow_gnn.base.work_folder import work_folder
+from shadow_gnn.base.work_folder import work_folder_of
 from shadow_gnn.graph.generators.drawn import DrawnEdges, DrawnFeatures, DrawnLabels
 from shadow_gnn.graph.generators.folder import generate
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
@@ -88,7 +88,7 @@ def test_a_call_that_is_killed_anywhere_is_taken_up(tmp_path, monkeypatch):
         again: list[str] = []
         generate(plan, folder, progress=lambda stage, done, total, again=again: again.append(stage), **options)
         assert tree(folder) == tree(tmp_path / "whole")
-        assert not work_folder(folder).exists()
+        assert not work_folder_of(folder).exists()
         if seen[-1] == "sorting lists":
             assert "counting edges" not in again
 
@@ -100,7 +100,7 @@ def test_what_another_plan_left_is_not_used(tmp_path):
 
     with pytest.raises(Killed):
         generate(plan_of(seed=1), tmp_path / "g", progress=killing)
-    assert work_folder(tmp_path / "g").exists()
+    assert work_folder_of(tmp_path / "g").exists()
     generate(plan_of(seed=2), tmp_path / "g")
     generate(plan_of(seed=2), tmp_path / "h")
     assert tree(tmp_path / "g") == tree(tmp_path / "h")

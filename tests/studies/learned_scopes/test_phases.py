@@ -2,14 +2,12 @@
 
 import os
 import random
-import signal
-import time
 
 import numpy as np
 import pytest
 import torch
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
-from tests.killed import attempt
+from tests.killed import kill_and_finish, seconds_of
 
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.extract.scope_file import read_scope_file
@@ -93,16 +91,9 @@ def test_wrong_options_are_named_before_anything_is_made(graph, tmp_path, option
 def test_kills_at_any_moment_change_nothing(graph, tmp_path, monkeypatch):
     monkeypatch.setitem(scoring._PART_TARGETS, "saliency", 10)
     recipe = small_recipe(graph=graph)
-    rng, begin = random.Random(3), time.monotonic()
-    assert attempt(learning(recipe, tmp_path / "whole")) == 0
-    duration, kills = time.monotonic() - begin, 0
-    folder = tmp_path / "killed"
-    for _ in range(6):
-        status = attempt(learning(recipe, folder), rng.uniform(0.1, 0.6) * duration)
-        assert status in (0, signal.SIGKILL)
-        kills += status == signal.SIGKILL
-    assert attempt(learning(recipe, folder)) == 0
-    assert kills >= 2
+    rng, folder = random.Random(3), tmp_path / "killed"
+    duration = seconds_of(learning(recipe, tmp_path / "whole"))
+    assert kill_and_finish(learning(recipe, folder), (rng.uniform(0.1, 0.6) * duration for _ in range(6))) >= 2
     scopes, results = files(folder)
     expected_scopes, expected = files(tmp_path / "whole")
     assert scopes == expected_scopes

@@ -102,8 +102,8 @@ def generate_command(
 
 def _print_need(plan: GraphPlan, folder: Path) -> None:
     """Say what the disk must hold before anything is written."""
-    from shadow_gnn.base.memory import readable
-    from shadow_gnn.base.work_folder import work_folder
+    from shadow_gnn.base.memory_available import readable
+    from shadow_gnn.base.work_folder import work_folder_of
     from shadow_gnn.graph.generators.plan import disk_need
 
     need = disk_need(plan)
@@ -112,5 +112,5 @@ def _print_need(plan: GraphPlan, folder: Path) -> None:
         f"features {readable(need.features)}, labels and splits {readable(need.others)}), "
         f"at most {readable(need.largest)} at a time"
     )
-    if work_folder(folder).exists():
-        typer.echo(f"{work_folder(folder)} is there: going on where it ended, if it was the same graph")
+    if work_folder_of(folder).exists():
+        typer.echo(f"{work_folder_of(folder)} is there: going on where it ended, if it was the same graph")

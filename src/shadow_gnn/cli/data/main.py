@@ -214,8 +214,8 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
     import pyarrow as pa
 
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.memory import readable
-    from shadow_gnn.base.work_folder import open_work, work_folder
+    from shadow_gnn.base.memory_available import readable
+    from shadow_gnn.base.work_folder import open_work_folder, work_folder_of
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.importing.bounded.stream import disk_estimate, import_job, stream_source
     from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
@@ -225,7 +225,7 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
     keep_freed_memory()
     check_target(folder, overwrite=overwrite)
     needed = disk_estimate(source, options)
-    if needed is not None and not work_folder(folder).exists():
+    if needed is not None and not work_folder_of(folder).exists():
         more = (
             f", {readable(needed.numbered)} if ids are so high that they must be numbered there"
             if needed.numbered > needed.plain
@@ -233,7 +233,7 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
         )
         typer.echo(f"building the lists takes about {readable(needed.plain)} on the disk{more}", err=True)
         check_space(folder, needed.plain)
-    with progress_bar() as progress, open_work(folder, import_job(source, options, budget)) as work:
+    with progress_bar() as progress, open_work_folder(folder, import_job(source, options, budget)) as work:
         if work.resumed:
             typer.echo(f"going on with what an earlier command left in {work.folder}", err=True)
         streaming = StreamOptions(work, budget, progress)

@@ -174,7 +174,7 @@ def _print_table(found: list[list[BaselineResult]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from shadow_gnn.base.memory import readable
+    from shadow_gnn.base.memory_available import readable
 
     metric = found[0][0].metric.replace("_", "-")
     table = Table(box=None, pad_edge=False)

@@ -1,4 +1,4 @@
-"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; goes on after any end.
+"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; resumes after a kill.
 
 Not for: how nodes are ranked (scoring.py), nor for what the recipes of the phases are (recipes.py).
 """
@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import Progress, new_folder, silent, write_blocks
-from shadow_gnn.base.memory import available_memory
+from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import Extractor
 from shadow_gnn.extract.scope_file import read_scope_file
 from shadow_gnn.graph.record import Graph
@@ -34,7 +34,7 @@ from shadow_gnn.studies.learned_scopes.recipes import (
 )
 from shadow_gnn.studies.learned_scopes.scoring import Explainer, Places, Scorer, parts_folder, write_scopes
 from shadow_gnn.training.build import build_extractor
-from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import RECIPE, RESULT, Run, check_graph, locked, open_run, read_json, write_json
@@ -50,7 +50,7 @@ _OVERLAP_TARGETS = 1000
 
 
 class LearnRecord(Record):
-    """What learn.json says: all that decides the scopes, beside the recipe."""
+    """The content of learn.json: everything that decides the scopes, except the recipe."""
 
     format: Literal["shadow-learn"] = "shadow-learn"
     """Tells the file from any other learn.json."""
@@ -99,7 +99,7 @@ class LearnOptions:
 
 
 class LearnWatcher(RunWatcher, Protocol):
-    """Who is told what happens."""
+    """Receives the events of a job."""
 
     def on_phase(self, text: str) -> None:
         """Hear that a phase begins."""
@@ -124,8 +124,8 @@ def learn_scope(
     """Learn scopes for a recipe of a shaDow model and train it on them; return what is in result.json.
 
     Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
-    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment goes on when it
-    is made again, and ends with the same scopes and results.
+    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment resumes when it
+    is made again, and ends with the same scopes and results on the same processor with as many threads.
     """
     folder, options, watcher = Path(folder), options or LearnOptions(), watcher or SilentLearn()
     check_recipe(recipe)
@@ -181,7 +181,7 @@ class _Work:
         return run
 
     def trained(self, name: str, phase: str, recipe: Recipe) -> Run:
-        """Train a recipe below the folder, or go on with it; a finished run is left as it is."""
+        """Train a recipe below the folder, or resume it; a finished run is left unchanged."""
         place = self.folder / name
         run_options = RunOptions(graph=self.graph, watcher=self.watcher)
         if not place.exists():
@@ -282,12 +282,12 @@ def _method(recipe: Recipe, graph: Graph) -> Method:
     if graph.num_edges > MOST_FULL_EDGES:
         return "neighbour"
     free = available_memory()
-    fits = free is None or 2 * predict_run(normal_recipe(recipe, "full"), graph).total <= free
+    fits = free is None or 2 * run_need(normal_recipe(recipe, "full"), graph).total <= free
     return "full" if fits else "neighbour"
 
 
 def _kept_method(folder: Path) -> Method | None:
-    """Return the method of a folder that was begun before: what the memory there was decided, stays decided."""
+    """Return the method of a folder that was begun before: the choice by available memory is made once."""
     found = read_json(folder / RECORD).get("method") if (folder / RECORD).exists() else None
     return next((method for method in get_args(Method) if method == found), None)
 

@@ -1,4 +1,4 @@
-"""Run: extract scopes of the same targets with every candidate, in turns, and put what is found side by side.
+"""Comparison: extract scopes of the same targets with every candidate, in turns, and compare them.
 
 Not for: which candidates (candidates.py) or which is best (choice.py).
 """
@@ -21,7 +21,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.studies.baselines.problem import Inputs, input_matrix, make_problem
 from shadow_gnn.studies.baselines.scope_sgc import Probe, fit_probe, scope_rows
 from shadow_gnn.studies.compare_extractors.candidates import Candidate
-from shadow_gnn.studies.compare_extractors.choice import recommend
+from shadow_gnn.studies.compare_extractors.choice import choose_extractor
 from shadow_gnn.studies.compare_extractors.contents import Tally, jaccard
 from shadow_gnn.studies.compare_extractors.labels import SeenLabels, seen_labels
 from shadow_gnn.studies.compare_extractors.record import Comparison, ExtractorRow
@@ -48,7 +48,7 @@ class CompareOptions:
 
 @dataclass
 class _Measured:
-    """What one candidate gave so far, over all seeds."""
+    """Measurements of one candidate so far, over all seeds."""
 
     candidate: Candidate
     tally: Tally = field(default_factory=Tally)
@@ -87,7 +87,7 @@ def compare_extractors(
     num_scopes = sum(len(nodes) for sample in samples for nodes in sample.values())
     rows = tuple(one.row(num_scopes) for one in measured)
     metric = None if x is None else make_problem(graph).metric
-    recommended, reason = recommend(rows, metric=metric, num_valid=len(samples[0].get("valid", ())))
+    recommended, reason = choose_extractor(rows, metric=metric, num_valid=len(samples[0].get("valid", ())))
     return Comparison(
         size=options.size,
         seeds=options.seeds,
@@ -105,7 +105,7 @@ def compare_extractors(
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """What all candidates are given for one seed."""
+    """The input of all candidates for one seed."""
 
     graph: Graph
     sample: Mapping[str, Ints]
@@ -160,7 +160,7 @@ def _sample(graph: Graph, count: int, seed: int) -> dict[str, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What the probe reads of the scopes of one chunk; edges are not needed any more."""
+    """The probe's part of the scopes of one chunk; edges are no longer needed."""
 
     split: str
     sizes: Ints

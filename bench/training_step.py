@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from common import Bar, Report, busy_share, finish, load_line, options
-from step_worker import Case
+from training_step_worker import Case
 
 HERE = Path(__file__).resolve().parent
 IDLE = 0.05
@@ -30,7 +30,7 @@ class Worker:
     """A process that times steps."""
 
     def __init__(self, data: Path, *arguments: str) -> None:
-        command = [sys.executable, str(HERE / "step_worker.py"), "--data", str(data), *arguments]
+        command = [sys.executable, str(HERE / "training_step_worker.py"), "--data", str(data), *arguments]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def time(self, case: Case) -> tuple[float, float]:

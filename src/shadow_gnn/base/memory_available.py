@@ -1,26 +1,70 @@
-"""How much memory this process may still use.
+"""Available memory: how much this process may still use, and whether a memory need fits into it.
 
-Not for: how much it will need (needs.py).
+Not for: how much a way of training needs (memory_needs.py).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from shadow_gnn.base.memory_needs import MemoryNeed
+
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that this process may still use: what the system has free and its control groups allow.
+    """Return the bytes that this process may still use: the system's free memory, within its control groups.
 
-    root: where /proc and /sys are. None where nothing can be found out.
+    root: where /proc and /sys are. None where the system does not tell.
     """
     found = [size for size in (_free_memory(root), *_group_limits(root)) if size is not None]
     return min(found) if found else None
 
 
+def check_need(need: MemoryNeed, available: int | None, *, advice: Sequence[str] = ()) -> None:
+    """Raise unless a memory need is within the available bytes; None if those are unknown.
+
+    advice: remedies, the most promising first; by default those for this way of training.
+    """
+    if available is None or need.total <= available:
+        return
+    largest = max(need.parts, key=lambda name: need.parts[name])
+    tries = ", or ".join(advice or advice_for(need))
+    raise ValueError(
+        f"memory: {need.name} needs about {readable(need.total)} "
+        f"({readable(need.parts[largest])} of it {largest}), got {readable(available)}; try {tries}"
+    )
+
+
+def advice_for(need: MemoryNeed) -> list[str]:
+    """Return settings that lower the memory need of a way of training."""
+    if need.name == "full":
+        return ['training.method = "shadow"', "a smaller model.hidden_dim", 'training.precision = "bf16"']
+    if need.name in ("raw", "smoothed", "sgc", "lp") or need.name.startswith("sign"):
+        return ["fewer powers", "shadow train, whose memory does not grow with the graph"]
+    tries = ["a lower training.batch_size"]
+    if need.parts.get("cached scopes", 0) * 2 > need.total:
+        tries = ["a lower training.cache_megabytes", 'training.cache = "disk"']
+    if need.name in ("saint", "neighbour"):
+        tries.append('training.method = "shadow"')
+    return [*tries, "a smaller model.hidden_dim", 'training.precision = "bf16"']
+
+
+def readable(size: int) -> str:
+    """Write a number of bytes for people, in powers of 1000."""
+    if size < 1000:
+        return f"{size} B"
+    value = float(size)
+    for unit in ("kB", "MB", "GB", "TB"):
+        value /= 1000
+        if value < 999.5 or unit == "TB":
+            break
+    return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.2g} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
+
+
 def _free_memory(root: Path) -> int | None:
-    """Return what the whole machine has to give."""
+    """Return the free memory of the whole machine."""
     try:
         for line in (root / "proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -40,7 +84,7 @@ def _free_memory(root: Path) -> int | None:
 
 
 def _group_limits(root: Path) -> list[int | None]:
-    """Return what is left below the limit of each control group above this process, in either version."""
+    """Return the bytes left below the limit of each control group of this process, in either version."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -57,7 +101,7 @@ def _group_limits(root: Path) -> list[int | None]:
 
 
 def _left(mount: Path, path: str, limit: str, usage: str, reclaimable: str) -> list[int | None]:
-    """Return what is left in a group and in those around it; in a container, its own group is the mount itself."""
+    """Return the bytes left in a group and its parents; in a container, its own group is the mount itself."""
     own = mount / path.lstrip("/")
     groups = [own, *own.parents][: len(own.parents) - len(mount.parents) + 1]
     return [_left_in(group, limit, usage, reclaimable) for group in groups]

@@ -1,21 +1,22 @@
-"""The paper's tables of memory and of minimum hardware, with what our equations give beside them.
+"""The paper's tables of memory and of minimum hardware, with the values of our equations.
 
-Not for: the equations (memory/).
+Not for: the equations (base/memory_needs.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shadow_gnn.base.memory import (
+from shadow_gnn.base.memory_needs import (
+    FLOAT,
+    ID,
     GraphCounts,
-    Network,
-    predict_batches,
-    predict_sgc,
-    predict_sign,
+    ModelCounts,
+    minibatch_need,
     scope_counts,
+    sgc_need,
+    sign_need,
 )
-from shadow_gnn.base.memory.needs import FLOAT, ID
 
 GB = 10**9
 
@@ -27,7 +28,7 @@ PAPERS = GraphCounts(111_059_956, 3_231_371_744, 128, 172)
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One line of a table: what the paper has, and what our equations give in bytes."""
+    """One line of a table: the paper's values, and those of our equations in bytes."""
 
     name: str
     """Method or graph."""
@@ -36,7 +37,7 @@ class PaperLine:
     paper_gpu: str
     """Memory of the accelerator, as the paper writes it."""
     ram: int
-    """Bytes of features and edges, or of what is propagated."""
+    """Bytes of features and edges, or of the propagated features."""
     ram_whole: int
     """The same in GB if each part is cut to whole GB, as the paper's text does."""
     step: int | None
@@ -45,8 +46,8 @@ class PaperLine:
 
 def memory_table() -> list[PaperLine]:
     """Return the table of the methods of the ogbn-papers100M leaderboard (appendix: low memory overhead)."""
-    gat = Network("gat", num_layers=5, hidden_dim=800)
-    sign, sgc = predict_sign(PAPERS, (3, 3, 3)), predict_sgc(PAPERS)
+    gat = ModelCounts("gat", num_layers=5, hidden_dim=800)
+    sign, sgc = sign_need(PAPERS, (3, 3, 3)), sgc_need(PAPERS)
     data, whole = _data(PAPERS)
     return [
         PaperLine("GraphSAGE+incep", "80 GB", "16 GB", data, whole, None),
@@ -58,7 +59,7 @@ def memory_table() -> list[PaperLine]:
 
 def hardware_table() -> list[PaperLine]:
     """Return the table of the minimum hardware for shaDow (appendix: hardware)."""
-    small, large = Network("gat", num_layers=5, hidden_dim=256), Network("gat", num_layers=5, hidden_dim=800)
+    small, large = ModelCounts("gat", num_layers=5, hidden_dim=256), ModelCounts("gat", num_layers=5, hidden_dim=800)
     return [
         PaperLine(name, ram, "4 GB", *_data(graph), _step(graph, network))
         for name, ram, graph, network in (
@@ -75,8 +76,8 @@ def _data(graph: GraphCounts) -> tuple[int, int]:
     return features + edges, features // GB + edges // GB
 
 
-def _step(graph: GraphCounts, network: Network) -> int:
+def _step(graph: GraphCounts, network: ModelCounts) -> int:
     """Return the bytes of a step on 32 scopes of 200 nodes, the paper's smallest batch and its budget."""
     batch = scope_counts(graph, network.num_layers, 32, 200)
-    found = predict_batches("shadow", graph, network, batch)
+    found = minibatch_need("shadow", graph, network, batch)
     return found.total - found.parts["program"]

@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import AnonymousPeak, anonymous_bytes
+from anonymous_memory import AnonymousPeak, anonymous_bytes
 from common import Bar, Report, finish, graphs, options, random_targets
 
 from shadow_gnn.base.allocator import keep_freed_memory
-from shadow_gnn.base.memory import readable
+from shadow_gnn.base.memory_available import readable
 from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.evaluate import evaluate
-from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.loop import FitOptions, fit
 from shadow_gnn.training.run_setup import make_setup
 
@@ -95,7 +95,7 @@ def measure(name: str, folder: Path, report: Report, chosen: argparse.Namespace,
             command = [sys.executable, __file__, "--worker", method, layer, str(folder)]
             done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
             found = json.loads(done.stdout.splitlines()[-1])
-            total = predict_run(recipe_of(method, layer, folder), open_graph(folder)).total
+            total = run_need(recipe_of(method, layer, folder), open_graph(folder)).total
             ratio = total / found["peak"]
             sizes = [readable(size) for size in (found["before"], found["peak"], total)]
             report.rows.append([name, method, layer, *sizes, f"{ratio:.2f}"])
