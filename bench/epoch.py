@@ -56,7 +56,7 @@ def loader_of(graph: Graph, targets: np.ndarray, order: str) -> Loader:
 def compare(name: str, graph: Graph, targets: np.ndarray, report: Report) -> None:
     for label, recipe in MODELS.items():
         trainee = Trainee(graph, recipe)
-        loader = loader_of(graph, targets, trainee.model.orders[0])
+        loader = loader_of(graph, targets, trainee.model.layouts[0].order)
         list(loader.epoch(0))  # The cache is filled here, and every later epoch reads from it.
         quiet: list[list[float]] = []
         loud: list[list[float]] = []

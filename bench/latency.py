@@ -26,7 +26,7 @@ MODELS = {
 def predict(graph: Graph, model: ShadowGNN, extractor: PprExtractor, target: int) -> int:
     scopes = extractor(graph, [target])
     with torch.inference_mode():
-        return int(model(collate(graph, scopes, order=model.orders[0])).argmax())
+        return int(model(collate(graph, scopes, model=model)).argmax())
 
 
 def measure(graph: Graph, recipe: ModelRecipe, targets: np.ndarray) -> np.ndarray:

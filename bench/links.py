@@ -31,8 +31,9 @@ from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
 from shadow_gnn.tasks.links.encoder import EncoderOptions
 from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric
 from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.link_setup import link_problem
 from shadow_gnn.training.loop import FitOptions, fit
-from shadow_gnn.training.run_setup import link_problem, make_setup
+from shadow_gnn.training.run_setup import make_setup
 
 FOLDER = CACHE / "links"
 NUM_SEEDS = 5

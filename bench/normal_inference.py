@@ -49,7 +49,7 @@ def main(chosen: argparse.Namespace) -> None:
     targets = np.random.default_rng(0).choice(test, 5 if chosen.quick else 100, replace=False)
     sides = {
         f"normal, all nodes within {NUM_LAYERS} hops": lambda target: closure_batch(graph, [target], NUM_LAYERS),
-        f"shaDow, PPR top-{TOPK}": lambda target: collate(graph, extractor(graph, [target]), order=model.orders[0]),
+        f"shaDow, PPR top-{TOPK}": lambda target: collate(graph, extractor(graph, [target]), model=model),
     }
     report = Report(
         f"One prediction of 5-layer SAGE-256 for one target of {name}",

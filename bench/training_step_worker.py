@@ -167,7 +167,7 @@ class Bench:
         model = self._model(case)
         if case.side == "products":
             return self._products(case)
-        step = self._step(model, self._batch(model.orders[0]), bf16=case.bf16)
+        step = self._step(model, self._batch(model.layouts[0].order), bf16=case.bf16)
         if case.side == "ours":
             return step
         twin = PygTwin(model)
@@ -201,7 +201,7 @@ class Bench:
     def _products(self, case: Case) -> Callable[[], object]:
         """Return the products of a step, on random numbers of the same shapes."""
         model = self._model(case)
-        step = self._step(model, self._batch(model.orders[0]), bf16=case.bf16)
+        step = self._step(model, self._batch(model.layouts[0].order), bf16=case.bf16)
         with Recorder() as seen:
             step()
         made = {
@@ -218,7 +218,7 @@ class Bench:
     def _compare(self, model: ShadowGNN, twin: PygTwin) -> None:
         """Raise unless the two give the same logits: they must be the same mathematics."""
         with torch.no_grad():
-            ours = model.eval()(self._batch(model.orders[0]))
+            ours = model.eval()(self._batch(model.layouts[0].order))
             theirs = twin.eval()(self._batch("subgraph"))
         torch.testing.assert_close(theirs, ours, rtol=1e-3, atol=1e-3)
         model.train()

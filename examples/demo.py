@@ -116,7 +116,7 @@ def predict_one(trained: TrainedModel, graph: Graph, target: int) -> tuple[int, 
     if scopes is None:
         batch = closure_batch(graph, [target], len(trained.model.branches[0].backbone.layers))
     else:
-        batch = collate(graph, scopes(graph, [target]), order=trained.model.orders[0])
+        batch = collate(graph, scopes(graph, [target]), model=trained.model)
     with torch.inference_mode():
         trained.model(batch).argmax()
     return batch.num_nodes, time.perf_counter() - begin

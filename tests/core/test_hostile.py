@@ -104,7 +104,7 @@ def test_damaged_arrays_end_in_an_error_or_a_closure(
     fanouts = data.draw(st.none() | st.lists(st.none() | st.integers(1, 4), min_size=2, max_size=2))
     targets = np.arange(data.draw(st.integers(0, graph.num_nodes)))
     try:
-        batch = closure_batch(graph, targets, 2, fanouts=fanouts, edges=[] if weights is None else ["weight"])
+        batch = closure_batch(graph, targets, 2, fanouts=fanouts, edge_arrays=[] if weights is None else ["weight"])
     except FolderError as error:
         assert "\n" not in str(error)
     else:

@@ -133,7 +133,7 @@ def test_edge_weights_of_a_batch_are_of_the_graph_that_the_edges_are_of() -> Non
         way = ScopeGraphExtractor(extractor, OTHER, edges)  # type: ignore[arg-type]
         for one in (way, CachedExtractor(way)):
             assert edge_graph(one, graph) is source
-            (batch,) = Loader(graph, one, np.arange(20), batch_size=20, edges=("weight", "id"))
+            (batch,) = Loader(graph, one, np.arange(20), batch_size=20, edge_arrays=("weight", "id"))
             row, column = batch.node_id[batch.edge_index()[1]], batch.node_id[batch.edge_index()[0]]
             assert batch.edge_weight is not None
             assert batch.edge_weight.tolist() == [
@@ -154,9 +154,9 @@ def weight_of(graph: Graph, row: int, column: int) -> float:
 def test_edge_arrays_must_be_of_the_graph_that_the_edges_are_of() -> None:
     way = ScopeGraphExtractor(PprExtractor(topk=12, edge_pos=True), OTHER, "scope_graph")
     with pytest.raises(ValueError, match="got 'weight'; it has no edge_weight"):
-        collate(GRAPH, way(GRAPH, [3]), edges=("weight",))
+        collate(GRAPH, way(GRAPH, [3]), edge_arrays=("weight",))
     with pytest.raises(ValueError, match="got 'attr'; it has no edge_attr"):
-        Loader(GRAPH, way, [3], edges=("attr",))
+        Loader(GRAPH, way, [3], edge_arrays=("attr",))
 
 
 def test_graphs_that_do_not_fit_together_are_named() -> None:

@@ -91,7 +91,7 @@ def test_subgraph_order_keeps_scopes_together(drawn):
 
 
 def test_edge_arrays_follow_their_edges(drawn):
-    batch = collate(drawn, FullExtractor(1, edge_pos=True)(drawn, [1, 0]), edges=ALL_EDGES)
+    batch = collate(drawn, FullExtractor(1, edge_pos=True)(drawn, [1, 0]), edge_arrays=ALL_EDGES)
     # The edges 0-1, 1-2 and 0-4 of the source have the rows 0, 1 and 3.
     assert batch.edge_id.tolist() == [0, 1, 0, 3, 0, 1, 0, 3]
     assert batch.edge_weight.tolist() == [1, 2, 1, 4, 1, 2, 1, 4]
@@ -100,7 +100,7 @@ def test_edge_arrays_follow_their_edges(drawn):
 
 def test_edge_id_is_the_position_where_the_graph_kept_no_ids(drawn):
     plain = Graph(drawn.indptr, drawn.indices)
-    batch = collate(plain, FullExtractor(1, edge_pos=True)(plain, [3]), edges=["id"])
+    batch = collate(plain, FullExtractor(1, edge_pos=True)(plain, [3]), edge_arrays=["id"])
     assert plain.indptr[2:4].tolist() == [4, 6]
     assert batch.edge_id.tolist() == [6, 5]
 
@@ -126,10 +126,10 @@ def test_no_targets_make_an_empty_batch(drawn):
 def test_batch_equals_each_scope_alone(drawing, extractor, order):
     graph, targets = drawing
     subgraphs = extractor(graph, targets)
-    whole = collate(graph, subgraphs, order=order, edges=ALL_EDGES)
+    whole = collate(graph, subgraphs, order=order, edge_arrays=ALL_EDGES)
     assert whole.node_id[whole.target_node].tolist() == targets.tolist()
     for scope in range(len(subgraphs)):
-        alone = collate(graph, subgraphs[scope], order=order, edges=ALL_EDGES)
+        alone = collate(graph, subgraphs[scope], order=order, edge_arrays=ALL_EDGES)
         rows = torch.nonzero(whole.subgraph == scope).flatten()
         edges = torch.isin(whole.edge_index()[1], rows)
         for name in ("node_id", "hop", "score", "x"):
@@ -145,8 +145,8 @@ def test_batch_equals_each_scope_alone(drawing, extractor, order):
 def test_both_orders_hold_the_same_scopes(drawing, extractor):
     graph, targets = drawing
     subgraphs = extractor(graph, targets)
-    by_hop = collate(graph, subgraphs, edges=ALL_EDGES)
-    assert_equal(by_hop.in_subgraph_order(), collate(graph, subgraphs, order="subgraph", edges=ALL_EDGES))
+    by_hop = collate(graph, subgraphs, edge_arrays=ALL_EDGES)
+    assert_equal(by_hop.in_subgraph_order(), collate(graph, subgraphs, order="subgraph", edge_arrays=ALL_EDGES))
     assert (by_hop.hop.diff() >= 0).all()
     sender, receiver = by_hop.edge_index()
     assert ((receiver.diff() > 0) | (sender.diff() > 0)).all()
@@ -158,12 +158,16 @@ def test_wrong_arguments_are_named(drawn):
     subgraphs = FullExtractor(1)(drawn, [0])
     with pytest.raises(ValueError, match="collate: order must be 'hop' or 'subgraph', got 'depth'"):
         collate(drawn, subgraphs, order="depth")
-    with pytest.raises(ValueError, match="collate: edges must be a sequence of 'id', 'weight' and 'attr', got 'id'"):
-        collate(drawn, subgraphs, edges="id")
+    with pytest.raises(
+        ValueError, match="collate: edge_arrays must be a sequence of 'id', 'weight' and 'attr', got 'id'"
+    ):
+        collate(drawn, subgraphs, edge_arrays="id")
     with pytest.raises(ValueError, match="collate: subgraphs must hold edge positions, got none; make the extractor"):
-        collate(drawn, subgraphs, edges=["id"])
-    with pytest.raises(ValueError, match="collate: edges must be arrays of the graph, got 'attr'; it has no edge_attr"):
-        collate(replace(drawn, edge_attr=None), subgraphs, edges=["attr"])
+        collate(drawn, subgraphs, edge_arrays=["id"])
+    with pytest.raises(
+        ValueError, match="collate: edge_arrays must be arrays of the graph, got 'attr'; it has no edge_attr"
+    ):
+        collate(replace(drawn, edge_attr=None), subgraphs, edge_arrays=["attr"])
     small = Graph(np.zeros(2, np.int64), np.zeros(0, np.int32), x=DenseFeatures(np.ones((1, 2), np.float32)))
     with pytest.raises(ValueError, match="collate: node_id must be looked up from 0 to 0, got 4"):
         collate(small, subgraphs)
@@ -216,7 +220,7 @@ def test_an_opened_graph_gives_the_same_batch(drawn, tmp_path):
     save_graph(drawn, tmp_path / "graph")
     opened = open_graph(tmp_path / "graph")
     subgraphs = PprExtractor(4, edge_pos=True)(drawn, [0, 3])
-    assert_equal(collate(opened, subgraphs, edges=ALL_EDGES), collate(drawn, subgraphs, edges=ALL_EDGES))
+    assert_equal(collate(opened, subgraphs, edge_arrays=ALL_EDGES), collate(drawn, subgraphs, edge_arrays=ALL_EDGES))
 
 
 def test_a_file_cut_while_open_names_its_folder(tmp_path):
@@ -272,7 +276,7 @@ def test_a_joined_batch_has_no_scopes_to_order(drawn):
 
 def test_batch_moves_as_a_whole(drawn):
     scopes = PprExtractor(3, edge_pos=True)(drawn, [0, 5])
-    batch = with_factors(collate(drawn, scopes, order="subgraph", edges=ALL_EDGES))
+    batch = with_factors(collate(drawn, scopes, order="subgraph", edge_arrays=ALL_EDGES))
     moved = batch.to("meta")
     tensors = [
         getattr(moved, field.name) for field in fields(Batch) if field.name not in ("order", "hop_ptr", "filler")
@@ -296,7 +300,7 @@ def test_a_batch_shares_no_memory_with_its_scopes(drawn):
 
 
 def test_pyg_batch_has_pyg_names(drawn):
-    batch = collate(drawn, FullExtractor(1, edge_pos=True)(drawn, [1, 5, 0]), edges=ALL_EDGES).to_pyg()
+    batch = collate(drawn, FullExtractor(1, edge_pos=True)(drawn, [1, 5, 0]), edge_arrays=ALL_EDGES).to_pyg()
     assert isinstance(batch, PygBatch)
     batch.validate()
     assert (len(batch), batch.num_graphs, batch.num_nodes, batch.num_edges) == (3, 3, 7, 8)
@@ -314,7 +318,7 @@ def test_pyg_batch_has_pyg_names(drawn):
 
 
 def test_pyg_examples_are_the_scopes(drawn):
-    batch = collate(drawn, FullExtractor(1, edge_pos=True)(drawn, [[4, 1], [5, 0]]), edges=["id"]).to_pyg()
+    batch = collate(drawn, FullExtractor(1, edge_pos=True)(drawn, [[4, 1], [5, 0]]), edge_arrays=["id"]).to_pyg()
     assert batch.root_n_id.tolist() == [[0, 1], [4, 5]]
     first, second = batch.to_data_list()
     assert first.n_id.tolist() == [4, 1, 0, 2]

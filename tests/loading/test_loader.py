@@ -21,7 +21,9 @@ from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph
-from shadow_gnn.loading.loader import Loader, Share, SharedSource, derive_seed, permutation
+from shadow_gnn.loading.batch import BatchLayout
+from shadow_gnn.loading.epochs import RankedSource, RankPart, derive_seed, permutation
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.loading.side_by_side import aligned
 
 RING = from_edges(np.arange(20), (np.arange(20) + 1) % 20, 20, edge_attr=np.arange(20.0))
@@ -144,7 +146,9 @@ def test_seeds_depend_on_purpose_seed_and_epoch():
 
 
 def test_options_reach_the_batch():
-    loader = Loader(RING, PprExtractor(3, edge_pos=True), [0], order="subgraph", edges=("id", "attr"), features=False)
+    loader = Loader(
+        RING, PprExtractor(3, edge_pos=True), [0], order="subgraph", edge_arrays=("id", "attr"), features=False
+    )
     (batch,) = loader
     assert batch.order == "subgraph"
     assert batch.edge_id.tolist() == batch.edge_attr.flatten().tolist()
@@ -172,8 +176,8 @@ def test_wrong_targets_are_named_at_construction(targets, message):
         ({"prefetch": -1}, ValueError, "Loader: prefetch must be at least 0, got -1"),
         ({"seed": 1.5}, TypeError, "Loader: seed must be an integer, got 1.5"),
         ({"order": "x"}, ValueError, "Loader: order must be 'hop' or 'subgraph', got 'x'"),
-        ({"edges": ["weight"]}, ValueError, "Loader: edges must be arrays of the graph, got 'weight'"),
-        ({"edges": ["id"]}, ValueError, "Loader: extractor must report edge positions for edges"),
+        ({"edge_arrays": ["weight"]}, ValueError, "Loader: edge_arrays must be arrays of the graph, got 'weight'"),
+        ({"edge_arrays": ["id"]}, ValueError, "Loader: extractor must report edge positions for edge arrays"),
     ],
 )
 def test_wrong_options_are_named(options, error, message):
@@ -306,7 +310,7 @@ def test_ctrl_c_reaches_a_waiting_consumer():
 def test_shares_of_every_batch_follow_one_another(num_ranks):
     loader = Loader(RING, RANDOM, np.arange(20), batch_size=6, shuffle=True, seed=4)
     whole = list(loader.epoch(3))
-    shares = [list(loader.shared_epoch(3, Share(rank, num_ranks))) for rank in range(num_ranks)]
+    shares = [list(loader.rank_epoch(3, RankPart(rank, num_ranks))) for rank in range(num_ranks)]
     assert all(len(share) == len(whole) == 4 for share in shares)
     for number, batch in enumerate(whole):
         parts = [share[number] for share in shares if not share[number].filler]
@@ -327,7 +331,7 @@ def test_shares_of_every_batch_follow_one_another(num_ranks):
 
 def test_a_share_without_targets_is_filled_with_one_that_does_not_count():
     loader = Loader(RING, RANDOM, np.arange(20), batch_size=6)
-    first, last = (list(loader.shared_epoch(0, Share(rank, 3)))[-1] for rank in (0, 2))
+    first, last = (list(loader.rank_epoch(0, RankPart(rank, 3)))[-1] for rank in (0, 2))
     assert (first.targets.tolist(), first.filler) == ([[18]], False)
     assert (last.targets.tolist(), last.filler) == ([[18]], True)
 
@@ -337,9 +341,9 @@ def test_whole_batches_are_dealt_in_turn_and_no_others_are_made():
     loader = Loader(RING, calls, np.arange(20), batch_size=6, prefetch=0)
     whole = contents(loader.epoch(0))
     calls.calls = 0
-    assert contents(loader.shared_epoch(0, Share(1, 3, "deal"))) == whole[1:2]
+    assert contents(loader.rank_epoch(0, RankPart(1, 3, "deal"))) == whole[1:2]
     assert calls.calls == 1
-    assert contents(loader.shared_epoch(0, Share(0, 3, "deal"))) == [whole[0], whole[3]]
+    assert contents(loader.rank_epoch(0, RankPart(0, 3, "deal"))) == [whole[0], whole[3]]
 
 
 def test_a_source_that_cannot_be_shared_is_named():
@@ -350,10 +354,10 @@ def test_a_source_that_cannot_be_shared_is_named():
         def epoch(self, number):
             return iter(())
 
-    assert not isinstance(Lonely(), SharedSource)
+    assert not isinstance(Lonely(), RankedSource)
     with (
-        pytest.raises(ValueError, match="loaders must be ones that 2 processes can share, got Lonely"),
-        aligned([Lonely()], 0, torch.device("cpu"), Share(0, 2)),
+        pytest.raises(ValueError, match="loaders must be divisible among 2 processes, got Lonely"),
+        aligned([Lonely()], 0, torch.device("cpu"), RankPart(0, 2)),
     ):
         pass
 
@@ -369,3 +373,27 @@ def test_inputs_fill_in_x_in_the_thread_that_makes_batches():
     batches = list(Loader(graph, PprExtractor(4), np.arange(5), batch_size=2, inputs=inputs).epoch(0))
     assert seen == [(None, "shadow-prefetch")] * 3
     assert all(torch.equal(batch.x[:, 0].long(), batch.node_id) for batch in batches)
+
+
+class Reader:
+    """Stands in for a model with branches that read these layouts."""
+
+    def __init__(self, *layouts):
+        self.layouts = layouts
+
+
+def test_a_model_decides_order_and_edge_arrays():
+    extractor = PprExtractor(3, edge_pos=True)
+    reader = Reader(BatchLayout("subgraph", ("attr",)))
+    (batch,) = Loader(RING, extractor, [0, 3], model=reader)
+    (expected,) = Loader(RING, extractor, [0, 3], order="subgraph", edge_arrays=("attr",))
+    assert contents([batch]) == contents([expected])
+    assert Loader(RING, extractor, [0], model=reader, order="hop", edge_arrays=["attr", "id"]).layout == BatchLayout(
+        "hop", ("attr", "id")
+    )
+
+
+def test_a_model_with_several_branches_is_given_branch_by_branch():
+    ensemble = Reader(BatchLayout("hop"), BatchLayout("subgraph"))
+    with pytest.raises(ValueError, match=r"Loader: model must have one branch, got 2; make one for each branch, with"):
+        Loader(RING, PprExtractor(3), [0], model=ensemble)

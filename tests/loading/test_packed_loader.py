@@ -12,7 +12,8 @@ from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph.record import DenseFeatures, SparseFeatures
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.loading.loader import EVERYTHING, Loader, Share
+from shadow_gnn.loading.epochs import WHOLE, RankPart
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.loading.packed_loader import PackedLoader
 from shadow_gnn.training.run_setup import make_setup
 from shadow_gnn.training.runs.run import train_recipe
@@ -67,7 +68,7 @@ def test_batches_are_those_of_a_loader(tmp_path, graph, order, prefetch):
 
 def test_weights_of_edges_are_kept(tmp_path):
     graph = replace(GRAPH, edge_weight=np.linspace(1, 2, GRAPH.num_edges, dtype=np.float32), directed=True)
-    loader = packed(tmp_path, graph=graph, extractor=PprExtractor(10, edge_pos=True), edges=("weight",))
+    loader = packed(tmp_path, graph=graph, extractor=PprExtractor(10, edge_pos=True), edge_arrays=("weight",))
     made = [content(batch) for batch in loader.epoch(0)]
     assert made[0]["edge_weight"] is not None
     assert [content(batch) for batch in loader.epoch(0)] == made
@@ -156,7 +157,10 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         ({"extractor": KhopExtractor(2, 5)}, "for scopes that are drawn anew in each epoch, got KhopExtractor"),
         ({"inputs": lambda batch: batch}, r"for a model that reads \[inputs\]"),
         ({"labels": np.zeros(len(TARGETS), np.float32)}, "for pairs"),
-        ({"extractor": PprExtractor(10, edge_pos=True), "edges": ("id",)}, "for a model that reads edge features"),
+        (
+            {"extractor": PprExtractor(10, edge_pos=True), "edge_arrays": ("id",)},
+            "for a model that reads edge features",
+        ),
         (
             {"graph": replace(GRAPH, x=SparseFeatures(np.zeros(121, np.int64), *(np.zeros(0, t) for t in "if"), 4))},
             "for sparse features",
@@ -188,11 +192,11 @@ def test_a_recipe_that_cannot_be_packed_is_refused(tmp_path, changes, fault):
 @pytest.mark.parametrize("num_ranks", [2, 13])
 def test_each_of_several_processes_keeps_its_part_of_every_batch(tmp_path, num_ranks):
     loader = packed(tmp_path)  # The last batch has 12 targets, fewer than 13 processes.
-    shares = [Share(rank, num_ranks) for rank in range(num_ranks)]
+    shares = [RankPart(rank, num_ranks) for rank in range(num_ranks)]
     whole = list(loader.epoch(4))
-    made = [list(loader.shared_epoch(4, share)) for share in shares]
-    read = [list(loader.shared_epoch(4, share)) for share in shares]
-    assert len({loader.path(share) for share in (EVERYTHING, *shares)}) == 1 + num_ranks
+    made = [list(loader.rank_epoch(4, share)) for share in shares]
+    read = [list(loader.rank_epoch(4, share)) for share in shares]
+    assert len({loader.path(share) for share in (WHOLE, *shares)}) == 1 + num_ranks
     assert all(loader.path(share).exists() for share in shares)
     for one, other in zip(made, read, strict=True):
         assert [content(batch) for batch in one] == [content(batch) for batch in other]

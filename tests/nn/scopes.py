@@ -56,7 +56,7 @@ EXTRACTORS = {
 def batch_of(graph: Graph, targets, extractor=None, *, order="hop", dtype=torch.float64) -> Batch:
     """Collate the scopes of the targets with all edge arrays and features of this dtype."""
     extractor = EXTRACTORS["ppr"] if extractor is None else extractor
-    batch = collate(graph, extractor(graph, targets), order=order, edges=["weight", "attr"])
+    batch = collate(graph, extractor(graph, targets), order=order, edge_arrays=["weight", "attr"])
     return replace(batch, x=None if batch.x is None else batch.x.to(dtype))
 
 

@@ -18,7 +18,7 @@ from tests.nn.scopes import (
 )
 
 from shadow_gnn.extract import NodeExtractor
-from shadow_gnn.loading.batch import collate
+from shadow_gnn.loading.batch import BatchLayout, collate
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
 from shadow_gnn.nn.head import Head
@@ -123,8 +123,7 @@ def test_orders_and_edges_are_those_of_the_branches():
     model = ShadowGNN(
         [make_branch(), make_branch("GATConv", "max", edge_dim=3, edge_weight=True)], Head(8, 4), MeanEnsemble()
     )
-    assert model.orders == ("hop", "subgraph")
-    assert model.edges == ((), ("weight", "attr"))
+    assert model.layouts == (BatchLayout("hop"), BatchLayout("subgraph", ("weight", "attr")))
 
 
 def test_gradients_reach_every_parameter(batches):

@@ -63,7 +63,7 @@ def test_targets_come_first_then_what_they_hear_of(drawn):
 
 
 def test_edge_arrays_are_those_of_the_graph_and_weights_make_degrees(drawn):
-    batch = closure_batch(drawn, [1], 1, edges=["id", "weight", "attr"])
+    batch = closure_batch(drawn, [1], 1, edge_arrays=["id", "weight", "attr"])
     assert batch.node_id.tolist() == [1, 0, 2]
     assert rows_of(batch) == [[1, 2], [], []]
     assert batch.edge_id.tolist() == [0, 1]
@@ -109,7 +109,7 @@ def test_equals_a_slow_search(graph, data):
 
 def check_against_slow(graph: Graph, targets: list[int], num_hops: int) -> None:
     weighted = graph.edge_weight is not None
-    batch = closure_batch(graph, targets, num_hops, edges=["id", "weight"] if weighted else ["id"])
+    batch = closure_batch(graph, targets, num_hops, edge_arrays=["id", "weight"] if weighted else ["id"])
     nodes, counts, rows = slow_closure(targets, num_hops, senders_in(graph))
     assert batch.node_id.tolist() == nodes
     assert batch.hop_ptr == tuple(counts)
@@ -137,7 +137,7 @@ def test_drawn_neighbours_are_neighbours_and_as_many_as_asked_for(name):
     graph = some_graphs()[name]
     targets = np.arange(0, graph.num_nodes, 3)
     weighted = graph.edge_weight is not None
-    batch = closure_batch(graph, targets, 3, fanouts=[2, None, 40], seed=5, edges=["weight"] if weighted else [])
+    batch = closure_batch(graph, targets, 3, fanouts=[2, None, 40], seed=5, edge_arrays=["weight"] if weighted else [])
     senders, place = senders_in(graph), {node: row for row, node in enumerate(batch.node_id.tolist())}
     rows = rows_of(batch)
 
@@ -152,7 +152,7 @@ def test_drawn_neighbours_are_neighbours_and_as_many_as_asked_for(name):
         assert set(drawn_senders(node)) <= set(whole)
         assert len(row) == min(fanout, len(whole))
         assert scale == pytest.approx([len(whole) / max(1, len(row))] * len(row))
-    plain = closure_batch(graph, nodes, 0, edges=["weight"] if weighted else [])
+    plain = closure_batch(graph, nodes, 0, edge_arrays=["weight"] if weighted else [])
     assert torch.equal(batch.degree, plain.degree)
 
 
@@ -198,7 +198,7 @@ def test_wrong_arguments_are_named(drawn):
     fails("closure_batch: fanouts must be one for each of num_hops 2, got", [0], 2, fanouts=[3])
     fails("closure_batch: fanouts must be one for each of num_hops None, got", [0], None, fanouts=[3])
     fails("closure_batch: fanouts must be at least 1, got 0", [0], 1, fanouts=[0])
-    fails("closure_batch: edges must be a sequence of", [0], 1, edges=["x"])
+    fails("closure_batch: edge_arrays must be a sequence of", [0], 1, edge_arrays=["x"])
 
 
 def test_the_core_checks_what_it_is_handed():

@@ -47,7 +47,7 @@ def test_weighted_and_directed_graphs(layer):
     for undirected in (True, False):
         graph = exact_graph(num_edges=60, undirected=undirected)
         model = normal_model(layer, num_layers=3, edge_weight=True).eval()
-        found = model(only(FullLoader(graph, TARGETS, 3, edges=["weight"])))
+        found = model(only(FullLoader(graph, TARGETS, 3, edge_arrays=["weight"])))
         torch.testing.assert_close(found, dense_logits(model, layer, graph, weighted=True)[TARGETS], **EXACT)
 
 
@@ -98,7 +98,7 @@ def test_dropedge_draws_the_same_as_without_given_degrees():
 
 def test_the_batch_is_made_once_and_kept():
     graph = exact_graph()
-    loader = FullLoader(graph, [4, 2], 2, edges=["weight"])
+    loader = FullLoader(graph, [4, 2], 2, edge_arrays=["weight"])
     (first,), (again,), (fifth,) = loader, loader, loader.epoch(5)
     assert first is again is fifth
     assert first.edge_weight is not None

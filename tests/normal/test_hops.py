@@ -28,8 +28,8 @@ def test_counts_by_hand():
     # 0 - 1 - 2 - 3 and 1 - 4, and 5 alone.
     graph = graph_of(6, [(0, 1), (1, 2), (2, 3), (1, 4)])
     counts = hop_counts(graph, [0, 5, 1], 3)
-    assert counts.nodes.tolist() == [[1, 2, 4, 5], [1, 1, 1, 1], [1, 4, 5, 5]]
-    assert counts.edges.tolist() == [[1, 4, 7, 8], [0, 0, 0, 0], [3, 7, 8, 8]]
+    assert counts.num_nodes.tolist() == [[1, 2, 4, 5], [1, 1, 1, 1], [1, 4, 5, 5]]
+    assert counts.num_edges.tolist() == [[1, 4, 7, 8], [0, 0, 0, 0], [3, 7, 8, 8]]
     assert counts.num_hops == 3
 
 
@@ -40,15 +40,17 @@ def test_equals_the_slow_search(name):
     counts = hop_counts(graph, targets, 3)
     for row, target in enumerate(targets.tolist()):
         nodes, edges = slow_counts(graph, target, 3)
-        assert counts.nodes[row].tolist() == nodes
-        assert counts.edges[row].tolist() == edges
+        assert counts.num_nodes[row].tolist() == nodes
+        assert counts.num_edges[row].tolist() == edges
 
 
 @given(graphs(), st.integers(0, 4))
 def test_equals_the_slow_search_on_any_graph(graph, num_hops):
     counts = hop_counts(graph, np.arange(graph.num_nodes), num_hops)
     for target in range(graph.num_nodes):
-        assert (counts.nodes[target].tolist(), counts.edges[target].tolist()) == slow_counts(graph, target, num_hops)
+        assert (counts.num_nodes[target].tolist(), counts.num_edges[target].tolist()) == slow_counts(
+            graph, target, num_hops
+        )
 
 
 def test_neither_threads_nor_blocks_nor_mates_matter(monkeypatch):
@@ -58,24 +60,24 @@ def test_neither_threads_nor_blocks_nor_mates_matter(monkeypatch):
     for change in (lambda: None, lambda: monkeypatch.setattr(hops, "_BLOCK_TARGETS", 100)):
         change()
         again = hop_counts(graph, targets, 4, num_threads=3)
-        assert np.array_equal(again.nodes, whole.nodes)
-        assert np.array_equal(again.edges, whole.edges)
-    alone = np.concatenate([hop_counts(graph, [target], 4).nodes for target in targets[:70].tolist()])
-    assert np.array_equal(alone, whole.nodes[:70])
+        assert np.array_equal(again.num_nodes, whole.num_nodes)
+        assert np.array_equal(again.num_edges, whole.num_edges)
+    alone = np.concatenate([hop_counts(graph, [target], 4).num_nodes for target in targets[:70].tolist()])
+    assert np.array_equal(alone, whole.num_nodes[:70])
 
 
 def test_no_targets_and_no_hops():
     graph = some_graphs()["path"]
-    assert hop_counts(graph, [], 2).nodes.shape == (0, 3)
+    assert hop_counts(graph, [], 2).num_nodes.shape == (0, 3)
     counts = hop_counts(graph, [1, 1], 0)
-    assert (counts.nodes.tolist(), counts.edges.tolist()) == ([[1], [1]], [[2], [2]])
+    assert (counts.num_nodes.tolist(), counts.num_edges.tolist()) == ([[1], [1]], [[2], [2]])
 
 
 def test_progress_is_told(monkeypatch):
     monkeypatch.setattr(hops, "_BLOCK_TARGETS", 64)
     seen = []
     hop_counts(some_graphs()["hubs"], np.zeros(100, np.int64), 1, progress=lambda *step: seen.append(step))
-    assert seen == [("counting neighbourhoods", 0, 100), ("counting neighbourhoods", 64, 100)]
+    assert seen == [("counting neighborhoods", 0, 100), ("counting neighborhoods", 64, 100)]
 
 
 def test_faults_are_named():

@@ -24,9 +24,11 @@ def graph():
 
 
 def one_by_one(model: ShadowGNN, graph: Graph, *, embed: bool = False) -> np.ndarray:
-    num_layers, edges = len(model.branches[0].backbone.layers), model.edges[0]
+    num_layers, arrays = len(model.branches[0].backbone.layers), model.layouts[0].edge_arrays
     with torch.no_grad():
-        batches = (in_double(closure_batch(graph, [node], num_layers, edges=edges)) for node in range(graph.num_nodes))
+        batches = (
+            in_double(closure_batch(graph, [node], num_layers, edge_arrays=arrays)) for node in range(graph.num_nodes)
+        )
         return torch.cat([model.embed(batch) if embed else model(batch) for batch in batches]).numpy()
 
 

@@ -9,7 +9,7 @@ from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
 from shadow_gnn.inference.node_predictions import PredictionOptions, write_predictions
 from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, WalkSampler, closure_batch
-from shadow_gnn.normal.loaders import SharedLabels, make_sampler, normal_loader
+from shadow_gnn.normal.loaders import ShownLabelsLoader, make_sampler, normal_loader
 from shadow_gnn.recipe import Recipe, SaintRecipe
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.evaluate import outputs
@@ -110,7 +110,7 @@ def test_labels_as_inputs_are_never_the_targets_own(method, graph):
 def test_full_batches_share_the_training_nodes_anew_in_each_epoch(graph):
     setup = make_setup(recipe_of("full", inputs={"labels": True, "label_share": 0.25}), graph)
     loader = setup.training_loaders()[0]
-    assert isinstance(loader, SharedLabels)
+    assert isinstance(loader, ShownLabelsLoader)
     first, again, other = (next(loader.epoch(number)).targets[:, 0].tolist() for number in (0, 0, 1))
     train = split_targets(graph, "train")
     assert first == again != other

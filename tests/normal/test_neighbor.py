@@ -1,4 +1,4 @@
-"""NeighbourLoader: sums over drawn neighbours are right on average, and epochs come out the same again."""
+"""NeighborLoader: sums over drawn neighbours are right on average, and epochs come out the same again."""
 
 import itertools
 from dataclasses import fields
@@ -13,7 +13,7 @@ from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.layers.sgc import SgcLayer
 from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalized, scaled
-from shadow_gnn.normal import NeighbourLoader, closure_batch
+from shadow_gnn.normal import NeighborLoader, closure_batch
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.task import node_task, split_targets
 from shadow_gnn.training.evaluate import evaluate, outputs
@@ -51,12 +51,12 @@ def one_sum(batch: Batch, kind: str, *, weighted: bool) -> torch.Tensor:
 def test_sums_over_drawn_neighbours_are_unbiased(kind, weighted):
     graph = exact_graph(num_edges=140)
     edges = ["weight"]
-    exact = one_sum(closure_batch(graph, TARGETS, 1, edges=edges), kind, weighted=weighted)
+    exact = one_sum(closure_batch(graph, TARGETS, 1, edge_arrays=edges), kind, weighted=weighted)
     if not weighted:
         edges = []
         exact = one_sum(closure_batch(graph, TARGETS, 1), kind, weighted=False)
     draws = [
-        one_sum(closure_batch(graph, TARGETS, 1, fanouts=[2], seed=seed, edges=edges), kind, weighted=weighted)
+        one_sum(closure_batch(graph, TARGETS, 1, fanouts=[2], seed=seed, edge_arrays=edges), kind, weighted=weighted)
         for seed in range(NUM_DRAWS)
     ]
     assert_same_mean(draws, exact)
@@ -80,7 +80,7 @@ def test_two_linear_layers_are_unbiased():
 def test_fanouts_beyond_every_degree_are_exact(layer):
     graph = exact_graph()
     model = normal_model(layer).eval()
-    (drawn,) = NeighbourLoader(graph, TARGETS, [100, None])
+    (drawn,) = NeighborLoader(graph, TARGETS, [100, None])
     exact = model(in_double(closure_batch(graph, TARGETS, 2)))
     torch.testing.assert_close(model(in_double(drawn)), exact, atol=1e-10, rtol=1e-10)
 
@@ -94,9 +94,9 @@ def test_a_mean_over_drawn_neighbours_is_their_mean():
 
 def test_epochs_come_out_the_same_for_any_prefetch_and_number_of_threads():
     graph = exact_graph()
-    options = {"batch_size": 3, "shuffle": True, "seed": 4, "edges": ["weight"]}
-    plain = NeighbourLoader(graph, np.arange(20), [2, 2], prefetch=0, **options)
-    ahead = NeighbourLoader(graph, np.arange(20), [2, 2], prefetch=3, **options)
+    options = {"batch_size": 3, "shuffle": True, "seed": 4, "edge_arrays": ["weight"]}
+    plain = NeighborLoader(graph, np.arange(20), [2, 2], prefetch=0, **options)
+    ahead = NeighborLoader(graph, np.arange(20), [2, 2], prefetch=3, **options)
     assert len(plain) == 7
     torch.set_num_threads(2)
     for epoch in (3, 0):
@@ -112,31 +112,31 @@ def test_epochs_come_out_the_same_for_any_prefetch_and_number_of_threads():
 def test_draws_differ_between_epochs_unless_they_are_fixed():
     graph = exact_graph(num_edges=140)
     for fixed in (False, True):
-        loader = NeighbourLoader(graph, TARGETS, [2], fixed_seed=fixed)
+        loader = NeighborLoader(graph, TARGETS, [2], fixed_seed=fixed)
         drawn = [next(iter(loader.epoch(epoch))).node_id.tolist() for epoch in range(4)]
         assert len({tuple(nodes) for nodes in drawn}) == (1 if fixed else 4)
 
 
 def test_wrong_arguments_are_named():
     graph = exact_graph()
-    with pytest.raises(ValueError, match="NeighbourLoader: batch_size must be at least 1, got 0"):
-        NeighbourLoader(graph, [0], [2], batch_size=0)
-    with pytest.raises(ValueError, match="NeighbourLoader: fanouts must be at least 1, got 0"):
-        NeighbourLoader(graph, [0], [2, 0])
-    with pytest.raises(TypeError, match=r"NeighbourLoader: seed must be an integer, got 1\.5"):
-        NeighbourLoader(graph, [0], [2], seed=1.5)
-    with pytest.raises(ValueError, match="NeighbourLoader: targets must be single nodes"):
-        NeighbourLoader(graph, [[0, 1]], [2])
+    with pytest.raises(ValueError, match="NeighborLoader: batch_size must be at least 1, got 0"):
+        NeighborLoader(graph, [0], [2], batch_size=0)
+    with pytest.raises(ValueError, match="NeighborLoader: fanouts must be at least 1, got 0"):
+        NeighborLoader(graph, [0], [2, 0])
+    with pytest.raises(TypeError, match=r"NeighborLoader: seed must be an integer, got 1\.5"):
+        NeighborLoader(graph, [0], [2], seed=1.5)
+    with pytest.raises(ValueError, match="NeighborLoader: targets must be single nodes"):
+        NeighborLoader(graph, [[0, 1]], [2])
 
 
 def test_training_on_drawn_neighbours_learns():
     graph = communities()
     setup = make_setup(small_recipe(model__encoding="none"), graph)
-    loader = NeighbourLoader(graph, split_targets(graph, "train"), [4, 4], batch_size=16, shuffle=True)
+    loader = NeighborLoader(graph, split_targets(graph, "train"), [4, 4], batch_size=16, shuffle=True)
     settings = TrainingRecipe(num_epochs=20, learning_rate=0.02)
     state = fit(setup.model, [loader], node_task(graph), settings)
     assert state.history[-1].loss < 0.7 * state.history[0].loss
-    test = NeighbourLoader(graph, split_targets(graph, "test"), [None, None], batch_size=16)
+    test = NeighborLoader(graph, split_targets(graph, "test"), [None, None], batch_size=16)
     assert evaluate(setup.model, [test], setup.task)["accuracy"] > 0.7
     found = torch.cat([output.node_id for output in outputs(setup.model, [test])])
     assert found.tolist() == split_targets(graph, "test").tolist()

@@ -48,7 +48,7 @@ def contents(batches):
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_batch_is_a_subgraph_with_its_targets_first(sampler):
-    loader = SaintLoader(GRAPH, TRAIN[::-1], sampler, edges=("id",))
+    loader = SaintLoader(GRAPH, TRAIN[::-1], sampler, edge_arrays=("id",))
     inside = set(TRAIN.tolist())
     for batch in loader.epoch(0):
         count = len(batch)
@@ -112,7 +112,7 @@ def test_subgraphs_without_targets_are_passed_over():
 
 def test_weighted_degrees_go_with_weights():
     graph = some_graphs()["weighted, directed"]
-    loader = SaintLoader(graph, np.arange(0, 60, 2), WalkSampler(20, 2), edges=("weight",))
+    loader = SaintLoader(graph, np.arange(0, 60, 2), WalkSampler(20, 2), edge_arrays=("weight",))
     batch = next(iter(loader))
     totals = [graph.edge_weight[a:b].sum() for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
     np.testing.assert_allclose(batch.degree, np.array(totals)[batch.node_id])
@@ -123,7 +123,7 @@ def test_weighted_degrees_go_with_weights():
 
 def test_weights_of_a_graph_without_edges():
     graph = replace(graph_of(3, []), edge_weight=np.zeros(0, np.float32))
-    batch = next(iter(SaintLoader(graph, [0, 2], WalkSampler(9, 1), edges=("weight",))))
+    batch = next(iter(SaintLoader(graph, [0, 2], WalkSampler(9, 1), edge_arrays=("weight",))))
     assert batch.degree.tolist() == [0, 0]
     assert (batch.node_id.tolist(), batch.num_edges, batch.hop_ptr) == ([0, 2], 0, (2,))
 
@@ -203,7 +203,7 @@ def test_a_model_learns_from_subgraphs(sampler, inductive):
 
 
 def test_a_loader_pickles():
-    loader = SaintLoader(GRAPH, TRAIN, EdgeSampler(20), seed=2, edges=("id",))
+    loader = SaintLoader(GRAPH, TRAIN, EdgeSampler(20), seed=2, edge_arrays=("id",))
     again = pickle.loads(pickle.dumps(loader))
     assert contents(again.epoch(1)) == contents(loader.epoch(1))
 
@@ -221,7 +221,12 @@ def test_leaving_the_loop_ends_the_thread():
         ([0], {"num_steps": 0}, ValueError, "SaintLoader: num_steps must be at least 1, got 0"),
         ([0], {"prefetch": -1}, ValueError, "SaintLoader: prefetch must be at least 0, got -1"),
         ([0], {"seed": 0.5}, TypeError, "SaintLoader: seed must be an integer, got 0.5"),
-        ([0], {"edges": ("weight",)}, ValueError, "SaintLoader: edges must be arrays of the graph, got 'weight'"),
+        (
+            [0],
+            {"edge_arrays": ("weight",)},
+            ValueError,
+            "SaintLoader: edge_arrays must be arrays of the graph",
+        ),
     ],
 )
 def test_wrong_options_are_named(targets, options, error, message):

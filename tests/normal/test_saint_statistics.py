@@ -10,7 +10,7 @@ from tests.extract.graphs import random_edges, some_graphs
 from tests.extract.reference import graph_of
 
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
 from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 

@@ -8,8 +8,8 @@ import pytest
 from shadow_gnn.graph.datasets import BUILT_IN
 from shadow_gnn.recipe import named as paper_recipes
 from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.training.branches import branch_models
 from shadow_gnn.training.build import build_extractor
-from shadow_gnn.training.run_setup import branch_models
 
 ROOT = Path(__file__).parents[2]
 PAPER = Path(paper_recipes.__file__).parent

@@ -44,7 +44,7 @@ from shadow_gnn.recipe import (
     SimrankRecipe,
 )
 from shadow_gnn.recipe.records import EXTRACTORS
-from shadow_gnn.training.build import EdgeWidths, build_extractor, build_model, with_cache
+from shadow_gnn.training.build import BranchEdges, build_extractor, build_model, with_cache
 
 GRAPH = communities()
 TARGETS = np.arange(7)
@@ -55,10 +55,10 @@ def recipe(**changes):
 
 
 def logits(model, graph=GRAPH, edge_pos=False):
-    extractors = [PprExtractor(10, edge_pos=edge_pos)] * len(model.orders)
+    extractors = [PprExtractor(10, edge_pos=edge_pos)] * len(model.branches)
     batches = [
-        collate(graph, extractor(graph, TARGETS), order=order, edges=edges)
-        for extractor, order, edges in zip(extractors, model.orders, model.edges, strict=True)
+        collate(graph, extractor(graph, TARGETS), model=branch)
+        for extractor, branch in zip(extractors, model.branches, strict=True)
     ]
     return model(batches)
 
@@ -94,7 +94,7 @@ def test_several_branches(ensemble, shared):
 
 def test_branches_may_differ():
     model = build_model([recipe(), recipe(layer="gat", readout="max")], in_dim=3, out_dim=4)
-    assert model.orders == ("hop", "subgraph")
+    assert [layout.order for layout in model.layouts] == ["hop", "subgraph"]
     assert logits(model).shape == (7, 4)
 
 
@@ -122,10 +122,11 @@ def test_statistics_scale_the_features():
 
 def test_edge_arrays_are_asked_for_where_they_are_read():
     weighted = build_model(recipe(), in_dim=3, out_dim=4, edge_weight=True, edge_dim=2)
-    assert weighted.edges == (("weight",),)
-    assert build_model(recipe(edge_weights=False), in_dim=3, out_dim=4, edge_weight=True).edges == ((),)
+    assert weighted.layouts[0].edge_arrays == ("weight",)
+    plain = build_model(recipe(edge_weights=False), in_dim=3, out_dim=4, edge_weight=True)
+    assert plain.layouts[0].edge_arrays == ()
     model = build_model(recipe(layer="TransformerConv"), in_dim=3, out_dim=4, edge_dim=2)
-    assert model.edges == (("attr",),)
+    assert model.layouts[0].edge_arrays == ("attr",)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,8 @@ def test_a_scope_graph_and_an_index_are_opened(tmp_path):
 
 
 def test_each_branch_reads_the_arrays_that_its_own_edges_have():
-    each = [EdgeWidths(0, False), EdgeWidths(0, True)]
-    assert build_model([recipe()] * 2, in_dim=3, out_dim=4, branch_edges=each).edges == ((), ("weight",))
+    each = [BranchEdges(edge_dim=0, edge_weight=weighted) for weighted in (False, True)]
+    model = build_model([recipe()] * 2, in_dim=3, out_dim=4, branch_edges=each)
+    assert [layout.edge_arrays for layout in model.layouts] == [(), ("weight",)]
     with pytest.raises(ValueError, match="branches must have edges with the same arrays to share weights"):
         build_model([recipe(share_weights=True)] * 2, in_dim=3, out_dim=4, branch_edges=each)

@@ -11,12 +11,13 @@ from torch import nn
 
 from shadow_gnn.base.errors import TrainingError
 from shadow_gnn.extract import NodeExtractor
-from shadow_gnn.loading.loader import Loader, derive_seed
+from shadow_gnn.loading.epochs import derive_seed
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.task import node_task, split_targets
 from shadow_gnn.training.checkpoint import Checkpoint, take_checkpoint
 from shadow_gnn.training.evaluate import evaluate
-from shadow_gnn.training.loop import Epoch, FitOptions, Silent, State, _Loop, fit, seed_step, stops_early
+from shadow_gnn.training.loop import Epoch, FitOptions, Silent, TrainingState, _Loop, fit, seed_step, stops_early
 from shadow_gnn.training.run_setup import make_setup
 
 GRAPH = communities()
@@ -32,7 +33,7 @@ class Recorder(Silent):
         self.steps.append(step)
 
     def on_epoch(self, state):
-        taken = take_checkpoint(state.model, state.optimiser, {"history": [asdict(epoch) for epoch in state.history]})
+        taken = take_checkpoint(state.model, state.optimizer, {"history": [asdict(epoch) for epoch in state.history]})
         tensors = {name: tensor.clone() for name, tensor in taken.tensors.items()}
         self.checkpoints.append(Checkpoint(tensors, taken.content))
 
@@ -221,7 +222,7 @@ def test_validation_is_due_now_and_then_and_at_the_end():
 def test_without_validation_the_last_epoch_is_the_best():
     state = fit(Linear(), loaders(), node_task(GRAPH), TrainingRecipe(num_epochs=2, patience=1))
     assert state.best is state.history[-1]
-    assert State(Linear(), None, (), "accuracy").best is None
+    assert TrainingState(Linear(), None, (), "accuracy").best is None
 
 
 class Breaking(Linear):

@@ -15,8 +15,9 @@ from shadow_gnn.tasks.links.splits import make_splits
 from shadow_gnn.tasks.task import LinkTask, label_kind, split_targets
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.evaluate import Evaluation, OnBatch, Sources, evaluate, evaluate_by_degree
+from shadow_gnn.training.link_setup import split_options
 from shadow_gnn.training.model_file import ModelConfig, TrainedModel, check_fits
-from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders, split_options, whole_graph
+from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders, whole_graph
 
 Ints = NDArray[np.int64]
 
@@ -40,8 +41,8 @@ def prediction_loaders(trained: TrainedModel, graph: Graph, targets: Ints, *, in
     if config.is_normal:
         return whole_graph(graph, targets, read)
     extractors = tuple(
-        build_extractor(branch.extractor, training=False, edge_pos=bool(edges))
-        for branch, edges in zip(config.branches, trained.model.edges, strict=True)
+        build_extractor(branch.extractor, training=False, edge_pos=bool(layout.edge_arrays))
+        for branch, layout in zip(config.branches, trained.model.layouts, strict=True)
         if branch.extractor is not None
     )
     batch_size = EVALUATION_FACTOR * config.batch_size
@@ -81,8 +82,8 @@ def pair_loaders(
         raise ValueError(f"predict: model must be one that predicts links, this one predicts {config.target}")
     check_fits(config, graph)
     extractors = tuple(
-        build_extractor(branch.extractor, training=False, edge_pos=bool(edges), hide=config.link.hide)
-        for branch, edges in zip(config.branches, trained.model.edges, strict=True)
+        build_extractor(branch.extractor, training=False, edge_pos=bool(layout.edge_arrays), hide=config.link.hide)
+        for branch, layout in zip(config.branches, trained.model.layouts, strict=True)
         if branch.extractor is not None
     )
     return make_loaders(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -21,6 +21,46 @@ from shadow_gnn.graph.record import Graph
 
 Order = Literal["hop", "subgraph"]
 EdgeArray = Literal["id", "weight", "attr"]
+
+
+@dataclass(frozen=True)
+class BatchLayout:
+    """How a batch must be laid out for its reader."""
+
+    order: Order = "hop"
+    """The order of rows that the reader computes fastest on; the other one works too."""
+    edge_arrays: tuple[EdgeArray, ...] = ()
+    """Edge arrays that the batch must hold."""
+
+
+class BatchReader(Protocol):
+    """A model, or one branch of it, as a loader sees it."""
+
+    @property
+    def layouts(self) -> tuple[BatchLayout, ...]:
+        """The layout of each branch's batches."""
+        ...
+
+
+def layout_for(
+    owner: str, model: BatchReader | None, order: Order | None, edge_arrays: Sequence[EdgeArray]
+) -> BatchLayout:
+    """Return the layout that a model asks for, with another order or more edge arrays if they are given.
+
+    Without a model, and without an order, rows are in hop order.
+    """
+    layout = BatchLayout()
+    if model is not None:
+        if len(model.layouts) != 1:
+            raise ValueError(
+                f"{owner}: model must have one branch, got {len(model.layouts)}; "
+                "make one for each branch, with model=model.branches[0] and so on"
+            )
+        (layout,) = model.layouts
+    if isinstance(edge_arrays, str):
+        raise ValueError(f"{owner}: edge_arrays must be a sequence of 'id', 'weight' and 'attr', got {edge_arrays!r}")
+    more = [name for name in edge_arrays if name not in layout.edge_arrays]
+    return BatchLayout(order or layout.order, (*layout.edge_arrays, *more))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +115,7 @@ class Batch:
     target_weight: Tensor | None = None
     """[B] float32, factor of each target's loss; None: all 1."""
     filler: bool = False
-    """Stands in for the share of a process that has no target in this step: its loss counts for nothing."""
+    """Stands in for the empty part of a process that has no target in this step: its loss does not count."""
 
     def __repr__(self) -> str:
         return as_line("Batch", self._facts())
@@ -209,20 +249,23 @@ def collate(
     graph: Graph,
     subgraphs: Subgraphs,
     *,
-    order: Order = "hop",
+    model: BatchReader | None = None,
+    order: Order | None = None,
     features: bool = True,
-    edges: Sequence[EdgeArray] = (),
+    edge_arrays: Sequence[EdgeArray] = (),
     edge_graph: Graph | None = None,
     target_row: NDArray[np.int64] | None = None,
 ) -> Batch:
-    """Join scopes to a Batch and look up their features, labels and, as `edges` asks, edge arrays.
+    """Join scopes to a Batch and look up their features, labels and edge arrays.
 
-    edge_graph: whose edges the scopes have, where that is another graph. target_row [B]: where these targets stand in a
-    longer list, if they are of one.
+    model: the model, or branch, that will read the batch: it decides the order of rows and the edge arrays. order,
+    edge_arrays: another order, and more edge arrays. edge_graph: the graph whose edges the scopes have, if it is not
+    `graph`. target_row [B]: the rows of these targets in a longer list, if they are part of one.
     """
-    edge_graph = graph if edge_graph is None else edge_graph
-    check_collate("collate", edge_graph, order, edges)
-    if edges and subgraphs.edge_pos is None:
+    edge_graph, layout = graph if edge_graph is None else edge_graph, layout_for("collate", model, order, edge_arrays)
+    check_layout("collate", edge_graph, layout)
+    order, edge_arrays = layout.order, layout.edge_arrays
+    if edge_arrays and subgraphs.edge_pos is None:
         raise ValueError("collate: subgraphs must hold edge positions, got none; make the extractor with edge_pos=True")
     joined = collate_scopes(subgraphs, by_hop=order == "hop")
     node_id = subgraphs.node_id[joined.source]
@@ -242,19 +285,20 @@ def collate(
         ptr=torch.from_numpy(subgraphs.ptr.copy()) if order == "subgraph" else None,
         x=_tensor(feature_rows(graph, node_id)) if features else None,
         y=_tensor(array_rows(graph, "y", np.ascontiguousarray(subgraphs.targets[:, 0]))) if single else None,
-        **_edge_arrays(edge_graph, subgraphs, joined, edges),
+        **_scope_edge_arrays(edge_graph, subgraphs, joined, edge_arrays),
     )
 
 
-def check_collate(owner: str, graph: Graph, order: str, edges: Sequence[str]) -> None:
-    """Raise unless `order` is one and `edges` names arrays that the graph has."""
-    if order not in ("hop", "subgraph"):
-        raise ValueError(f"{owner}: order must be 'hop' or 'subgraph', got {order!r}")
-    for name in edges:
-        if isinstance(edges, str) or name not in ("id", "weight", "attr"):
-            raise ValueError(f"{owner}: edges must be a sequence of 'id', 'weight' and 'attr', got {edges!r}")
-        if name != "id" and getattr(graph, f"edge_{name}") is None:
-            raise ValueError(f"{owner}: edges must be arrays of the graph, got {name!r}; it has no edge_{name}")
+def check_layout(owner: str, graph: Graph, layout: BatchLayout) -> None:
+    """Raise unless the order is a known one and the graph has the edge arrays."""
+    if layout.order not in ("hop", "subgraph"):
+        raise ValueError(f"{owner}: order must be 'hop' or 'subgraph', got {layout.order!r}")
+    arrays = {"id": True, "weight": graph.edge_weight is not None, "attr": graph.edge_attr is not None}
+    for name in layout.edge_arrays:
+        if name not in arrays:
+            raise ValueError(f"{owner}: edge_arrays must be a sequence of 'id', 'weight' and 'attr', got {name!r}")
+        if not arrays[name]:
+            raise ValueError(f"{owner}: edge_arrays must be arrays of the graph, got {name!r}; it has no edge_{name}")
 
 
 def _target_nodes(subgraphs: Subgraphs, joined: Joined) -> NDArray[np.int64]:
@@ -274,21 +318,23 @@ def _target_nodes(subgraphs: Subgraphs, joined: Joined) -> NDArray[np.int64]:
     return nodes
 
 
-def _edge_arrays(graph: Graph, subgraphs: Subgraphs, joined: Joined, edges: Sequence[EdgeArray]) -> dict[str, Any]:
-    if not edges:
+def _scope_edge_arrays(
+    graph: Graph, subgraphs: Subgraphs, joined: Joined, names: Sequence[EdgeArray]
+) -> dict[str, Any]:
+    if not names:
         return {}
     assert subgraphs.edge_pos is not None
-    return edge_arrays(graph, subgraphs.edge_pos[joined.edge_source], edges)
+    return look_up_edge_arrays(graph, subgraphs.edge_pos[joined.edge_source], names)
 
 
-def edge_arrays(graph: Graph, position: NDArray[np.int64], edges: Sequence[EdgeArray]) -> dict[str, Any]:
-    """Look up the edge arrays that `edges` asks for, as fields of a Batch; position [E]: of each edge in the graph."""
+def look_up_edge_arrays(graph: Graph, position: NDArray[np.int64], names: Sequence[EdgeArray]) -> dict[str, Any]:
+    """Return edge arrays by name, as fields of a Batch; position [E]: of each edge in the graph."""
     found: dict[str, Tensor | None] = {}
-    if "id" in edges:
+    if "id" in names:
         found["edge_id"] = _tensor(position if graph.edge_id is None else array_rows(graph, "edge_id", position))
-    if "weight" in edges:
+    if "weight" in names:
         found["edge_weight"] = _tensor(array_rows(graph, "edge_weight", position))
-    if "attr" in edges:
+    if "attr" in names:
         found["edge_attr"] = _tensor(array_rows(graph, "edge_attr", position))
     return found
 

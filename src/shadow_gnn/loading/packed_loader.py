@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.loading.loader import EVERYTHING, Loader, Share, derive_seed, permutation
+from shadow_gnn.loading.epochs import WHOLE, RankPart, derive_seed, made_ahead, permutation
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.loading.pack_file import BatchForm, PackFile, Sizes, new_pack
 
 Ints = NDArray[np.int64]
@@ -52,62 +52,62 @@ class PackedLoader:
         """[B, T], what the batches of an epoch are of."""
         return self._loader.targets
 
-    def path(self, share: Share = EVERYTHING) -> Path:
-        """Return the file of a share, which is there once an epoch was whole."""
-        digest = hashlib.blake2b(self._identity(share).encode(), digest_size=12).hexdigest()
+    def path(self, part: RankPart = WHOLE) -> Path:
+        """Return the file of a process's part, which is there once an epoch was whole."""
+        digest = hashlib.blake2b(self._identity(part).encode(), digest_size=12).hexdigest()
         return self._folder / f"packed-{digest}.bin"
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
         return len(self._loader)
 
-    def num_bytes_needed(self, share: Share = EVERYTHING) -> int:
-        """Return about how many bytes the file of a share will take, judged by the first batch; 0 if it is there."""
-        if self.path(share).exists() or len(self) == 0:
+    def num_bytes_needed(self, part: RankPart = WHOLE) -> int:
+        """Return about how many bytes the file of a part will take, judged by the first batch; 0 if it exists."""
+        if self.path(part).exists() or len(self) == 0:
             return 0
-        return len(self) * self._form().num_bytes(Sizes.of(self._make(0, share)))
+        return len(self) * self._form().num_bytes(Sizes.of(self._make(0, part)))
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
-        return self.shared_epoch(number, EVERYTHING)
+        return self.rank_epoch(number, WHOLE)
 
-    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
-        """Iterate over a share of one epoch's batches; the other targets are not looked at."""
+    def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
+        """Iterate over one process's part of an epoch; the other targets are not looked at."""
         check_int("PackedLoader", "epoch", number, 0)
         order = permutation(len(self), derive_seed("packed batches", self._loader.seed, number))
-        batches = self._batches(order, share)
-        return Prefetch(batches, self._loader.prefetch) if self._loader.prefetch else batches
+        batches = self._batches(order, part)
+        return made_ahead(batches, self._loader.prefetch)
 
-    def _batches(self, order: Ints, share: Share) -> Iterator[Batch]:
-        numbers, path = order.tolist(), self.path(share)
+    def _batches(self, order: Ints, part: RankPart) -> Iterator[Batch]:
+        numbers, path = order.tolist(), self.path(part)
         if not numbers:
             return
         if os.path.lexists(path):
-            yield from self._read(numbers, share)
+            yield from self._read(numbers, part)
             return
-        with new_pack(path, self._identity(share), self._form(), len(self)) as pack:
+        with new_pack(path, self._identity(part), self._form(), len(self)) as pack:
             for number in numbers:
-                batch = self._make(number, share)
+                batch = self._make(number, part)
                 pack.write(number, batch)
                 if number != numbers[-1]:
                     yield batch
         yield batch  # Now that the file is there: who takes the last batch may not ask for another.
 
-    def _read(self, numbers: list[int], share: Share) -> Iterator[Batch]:
-        pack = PackFile(self.path(share), self._identity(share))
+    def _read(self, numbers: list[int], part: RankPart) -> Iterator[Batch]:
+        pack = PackFile(self.path(part), self._identity(part))
         for number, following in zip(numbers, [*numbers[1:], None], strict=True):
             if following is not None:
                 pack.ask(following)
-            yield replace(pack.read(number), filler=self._part(number, share)[1])
+            yield replace(pack.read(number), filler=self._part(number, part)[1])
 
-    def _make(self, number: int, share: Share) -> Batch:
-        rows, filler = self._part(number, share)
+    def _make(self, number: int, part: RankPart) -> Batch:
+        rows, filler = self._part(number, part)
         return replace(self._loader.batch_of(rows), filler=filler)
 
-    def _part(self, number: int, share: Share) -> tuple[Ints, bool]:
-        """Return a share's rows of a batch, and whether they only fill in."""
+    def _part(self, number: int, part: RankPart) -> tuple[Ints, bool]:
+        """Return a part's rows of a batch, and whether they only fill in."""
         size = self._loader.batch_size
-        return share.part(self._rows[number * size : (number + 1) * size])
+        return part.rows_or_filler(self._rows[number * size : (number + 1) * size])
 
     def _form(self) -> BatchForm:
         """Return what all batches have in common."""
@@ -115,19 +115,19 @@ class PackedLoader:
         y, x = graph.y, graph.x if loader.features else None
         half = isinstance(x, DenseFeatures) and x.matrix.dtype == np.float16
         return BatchForm(
-            order=loader.order,
+            order=loader.layout.order,
             num_targets=loader.targets.shape[1],
             num_columns=None if x is None else x.shape[1],
             x_dtype="<f2" if half else "<f4",
             y_dtype=None if y is None or loader.targets.shape[1] != 1 else y.dtype.str,
             num_labels=None if y is None or y.ndim == 1 else y.shape[1],
-            weighted="weight" in loader.edges,
+            weighted="weight" in loader.layout.edge_arrays,
             wide_ids=graph.num_nodes >= 2**31,
         )
 
-    def _identity(self, share: Share) -> str:
-        """Name everything that decides the batches of a share."""
-        return self._identity_of_all if share == EVERYTHING else f"{self._identity_of_all}\nshare={share}"
+    def _identity(self, part: RankPart) -> str:
+        """Name everything that decides the batches of a process's part."""
+        return self._identity_of_all if part == WHOLE else f"{self._identity_of_all}\npart={part}"
 
     @cached_property
     def _identity_of_all(self) -> str:
@@ -157,7 +157,7 @@ def check_packable(loader: Loader) -> None:
         raise ValueError("training: pack must be false for a model that reads [inputs] beside the features")
     if loader.labels is not None or loader.targets.shape[1] != 1:
         raise ValueError("training: pack must be false for pairs, whose negatives are new in each epoch")
-    if set(loader.edges) - {"weight"}:
-        raise ValueError(f"training: pack must be false for a model that reads edge features, got {loader.edges}")
+    if set(loader.layout.edge_arrays) - {"weight"}:
+        raise ValueError("training: pack must be false for a model that reads edge features or edge ids")
     if isinstance(loader.graph.x, SparseFeatures):
         raise ValueError("training: pack must be false for sparse features, which would be stored dense")

@@ -120,11 +120,11 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
         if seed is None:
             seed = 0 if self.extractor.deterministic else int(torch.randint(2**62, ()))
         subgraphs = _reporting_edges(self.extractor)(self.graph, targets, seed=seed)
-        return collate(self.graph, subgraphs, order="hop", features=False, edges=("id",))
+        return collate(self.graph, subgraphs, order="hop", features=False, edge_arrays=("id",))
 
     def _output(self, batch: Batch) -> SamplerOutput:
         row, col = batch.edge_index()
-        num_nodes, num_edges = hop_counts(batch, self.num_layers)
+        num_nodes, num_edges = sizes_by_hop(batch, self.num_layers)
         return SamplerOutput(
             node=batch.node_id,
             row=row,
@@ -161,7 +161,7 @@ def graph_of_data(data: Any, *, undirected: bool = False) -> Graph:
     return replace(graph, directed=False) if graph.directed and _is_symmetric(graph) else graph
 
 
-def hop_counts(batch: Batch, num_layers: int | None) -> tuple[list[int], list[int]]:
+def sizes_by_hop(batch: Batch, num_layers: int | None) -> tuple[list[int], list[int]]:
     """Count nodes and received edges per hop, as PyG's trim_to_layer takes them off from the end.
 
     With H hops these are H + 1 and H numbers: what the nodes of the last hop receive counts with the hop before.

@@ -12,14 +12,14 @@ from typing import Any, cast
 import torch
 
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.loading.loader import EVERYTHING, BatchSource, Share, SharedSource
+from shadow_gnn.loading.epochs import WHOLE, BatchSource, RankedSource, RankPart
 
 
 @contextmanager
 def aligned(
-    loaders: Sequence[BatchSource], epoch: int, device: torch.device, share: Share = EVERYTHING
+    loaders: Sequence[BatchSource], epoch: int, device: torch.device, part: RankPart = WHOLE
 ) -> Iterator[Iterator[tuple[Batch, ...]]]:
-    """Go through an epoch of all loaders at once, or this process's share of it, on `device`.
+    """Go through an epoch of all loaders at once, or this process's part of it, on `device`.
 
     The loaders' threads end with the block.
     """
@@ -29,18 +29,18 @@ def aligned(
         raise ValueError(f"aligned: loaders must be of one length, got {', '.join(str(len(part)) for part in loaders)}")
     with ExitStack() as stack:
         # An epoch is a Prefetch or a generator, and both can be closed.
-        epochs = [stack.enter_context(closing(cast(Any, _epoch(loader, epoch, share)))) for loader in loaders]
+        epochs = [stack.enter_context(closing(cast(Any, _epoch(loader, epoch, part)))) for loader in loaders]
         yield _side_by_side(epochs, device)
 
 
-def _epoch(loader: BatchSource, number: int, share: Share) -> Iterator[Batch]:
-    if share.num_ranks == 1:
+def _epoch(loader: BatchSource, number: int, part: RankPart) -> Iterator[Batch]:
+    if part.num_ranks == 1:
         return loader.epoch(number)
-    if not isinstance(loader, SharedSource):
+    if not isinstance(loader, RankedSource):
         raise ValueError(
-            f"aligned: loaders must be ones that {share.num_ranks} processes can share, got {type(loader).__name__}"
+            f"aligned: loaders must be divisible among {part.num_ranks} processes, got {type(loader).__name__}"
         )
-    return loader.shared_epoch(number, share)
+    return loader.rank_epoch(number, part)
 
 
 def _side_by_side(epochs: list[Iterator[Batch]], device: torch.device) -> Iterator[tuple[Batch, ...]]:

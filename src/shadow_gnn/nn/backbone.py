@@ -45,7 +45,7 @@ class Backbone(nn.Module):
         self.layers = nn.ModuleList(cast(Iterable[nn.Module], layers))
 
     @property
-    def edges(self) -> tuple[EdgeArray, ...]:
+    def edge_arrays(self) -> tuple[EdgeArray, ...]:
         """Edge arrays that a batch must hold."""
         weight: tuple[EdgeArray, ...] = ("weight",) if self.edge_weight else ()
         return (*weight, "attr") if self._takes_attr else weight
@@ -102,7 +102,7 @@ class Backbone(nn.Module):
         weight = None
         if self.edge_weight:
             if batch.edge_weight is None:
-                raise ValueError("Backbone: batch must hold edge_weight, got none; its Loader needs edges=['weight']")
+                raise ValueError("Backbone: batch must hold edge_weight, got none; its Loader needs model=model")
             weight = batch.edge_weight
         if dtype == torch.float64:
             weight = weight.double() if weight is not None else batch.indices.new_ones(batch.num_edges, dtype=dtype)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from shadow_gnn.loading.batch import Batch, EdgeArray, Order
+from shadow_gnn.loading.batch import Batch, BatchLayout
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.encoding import Encoding
 from shadow_gnn.nn.readouts.readout import Readout
@@ -61,14 +61,9 @@ class Branch(nn.Module):
         return self.readout.out_dim
 
     @property
-    def order(self) -> Order:
-        """The order of rows that this branch computes fastest on."""
-        return "hop" if self.trims else "subgraph"
-
-    @property
-    def edges(self) -> tuple[EdgeArray, ...]:
-        """Edge arrays that a batch must hold."""
-        return self.backbone.edges
+    def layouts(self) -> tuple[BatchLayout, ...]:
+        """The layout of this branch's batches, as the only one: a Loader takes a branch as it takes a model."""
+        return (BatchLayout("hop" if self.trims else "subgraph", self.backbone.edge_arrays),)
 
     def forward(self, batch: Batch, scaling: InputScaling | None = None) -> Tensor:
         """Embed the targets. [B, H]"""

@@ -12,7 +12,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.loading.batch import Batch, EdgeArray, Order
+from shadow_gnn.loading.batch import Batch, BatchLayout
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.head import Head
 from shadow_gnn.nn.node_table import NodeTable
@@ -49,18 +49,9 @@ class ShadowGNN(nn.Module):
         self.table = table
 
     @property
-    def orders(self) -> tuple[Order, ...]:
-        """The order of rows that each branch's Loader is to make; another one works, but is slower."""
-        return tuple(branch.order for branch in self._branches)
-
-    @property
-    def edges(self) -> tuple[tuple[EdgeArray, ...], ...]:
-        """The edge arrays that each branch's Loader must look up."""
-        return tuple(branch.edges for branch in self._branches)
-
-    @property
-    def _branches(self) -> list[Branch]:
-        return cast(list[Branch], list(self.branches))
+    def layouts(self) -> tuple[BatchLayout, ...]:
+        """The layout of each branch's batches."""
+        return tuple(layout for branch in self.branches for layout in cast(Branch, branch).layouts)
 
     def forward(self, batches: Batch | Sequence[Batch]) -> Tensor:
         """Return the logits of the targets; batches: one of the same targets for each branch. [B, C]"""

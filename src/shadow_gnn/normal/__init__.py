@@ -6,7 +6,7 @@ Not for: the model, which is the same as with scopes (nn).
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.normal.full import FullLoader
 from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logits
-from shadow_gnn.normal.neighbor import NeighbourLoader
+from shadow_gnn.normal.neighbor import NeighborLoader
 from shadow_gnn.normal.saint import SaintLoader
 from shadow_gnn.normal.saint_samplers import Drawer, EdgeSampler, FrontierSampler, NodeSampler, Sampler, WalkSampler
 from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
@@ -17,7 +17,7 @@ __all__ = [
     "EdgeSampler",
     "FrontierSampler",
     "FullLoader",
-    "NeighbourLoader",
+    "NeighborLoader",
     "NodeSampler",
     "SaintLoader",
     "SaintStatistics",

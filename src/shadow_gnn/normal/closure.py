@@ -16,7 +16,7 @@ from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.base import check_int, check_targets
 from shadow_gnn.extract.rows import array_rows, feature_rows
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate, edge_arrays
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
 
 Ints = NDArray[np.int64]
 
@@ -32,7 +32,7 @@ def closure_batch(
     fanouts: Sequence[int | None] | None = None,
     seed: int = 0,
     features: bool = True,
-    edges: Sequence[EdgeArray] = (),
+    edge_arrays: Sequence[EdgeArray] = (),
     target_row: Ints | None = None,
 ) -> Batch:
     """Join distinct targets [B] with all nodes whose messages reach them in num_hops steps, by compiled code.
@@ -42,20 +42,20 @@ def closure_batch(
     (seed, node); None draws all. Rows of the last hop are empty: of L = num_hops layers none reads them, if all of them
     trim. For layers that do not, num_hops None goes as far as edges lead, and all rows are whole.
 
-    degree is that of the graph: the number of senders, or the sum of their weights if `edges` asks for those.
-    edge_scale (with fanouts) is senders / drawn senders. features, edges, target_row: see batch.collate.
+    degree is that of the graph: the number of senders, or the sum of their weights if `edge_arrays` asks for those.
+    edge_scale (with fanouts) is senders / drawn senders. features, edge_arrays, target_row: see batch.collate.
     """
-    check_collate("closure_batch", graph, "hop", edges)
+    check_layout("closure_batch", graph, BatchLayout("hop", tuple(edge_arrays)))
     nodes = single_targets(graph, targets, "closure_batch")
     drawn = check_fanouts("closure_batch", num_hops, fanouts)
-    weight = graph.edge_weight if "weight" in edges else None
+    weight = graph.edge_weight if "weight" in edge_arrays else None
     try:
         node_id, hop_ptr, indptr, indices, position, degree, scale = _core.closure(
             _core.GraphView(graph.indptr, graph.indices, weight, not graph.directed),
             nodes,
             num_hops=ALL_HOPS if num_hops is None else num_hops,
             fanouts=drawn,
-            positions=bool(edges),
+            positions=bool(edge_arrays),
             seed=seed & (2**64 - 1),
         )
     except (_core.CorruptGraph, _core.FileChanged) as error:
@@ -82,7 +82,7 @@ def closure_batch(
         y=None if labels is None else torch.from_numpy(labels),
         degree=torch.from_numpy(degree),
         edge_scale=None if drawn is None else torch.from_numpy(scale),
-        **(edge_arrays(graph, position, edges) if edges else {}),
+        **(look_up_edge_arrays(graph, position, edge_arrays) if edge_arrays else {}),
     )
 
 

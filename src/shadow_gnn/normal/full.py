@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
 from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets
 
 
@@ -26,21 +26,21 @@ class FullLoader:
         targets: ArrayLike,
         num_hops: int | None,
         *,
-        edges: Sequence[EdgeArray] = (),
+        edge_arrays: Sequence[EdgeArray] = (),
         inputs: Callable[[Batch], Batch] | None = None,
     ) -> None:
         """Check and store.
 
         num_hops: layers of the model, or None for all nodes that edges lead to, which layers that do not trim need.
-        edges: see batch.collate. inputs: what fills in x; None for the graph's features.
+        edge_arrays: see batch.collate. inputs: fills in x; None for the graph's features.
         """
         check_fanouts("FullLoader", num_hops, None)
-        check_collate("FullLoader", graph, "hop", edges)
+        check_layout("FullLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
         self.graph = graph
         self.targets = single_targets(graph, targets, "FullLoader")[:, None]
         self.batch_size = max(1, len(self.targets))
         self.num_hops = num_hops
-        self.edges = tuple(edges)
+        self.edge_arrays = tuple(edge_arrays)
         self.inputs = inputs
         self._batch: Batch | None = None
 
@@ -62,7 +62,7 @@ class FullLoader:
             return
         if self._batch is None:
             batch = closure_batch(
-                self.graph, self.targets, self.num_hops, features=self.inputs is None, edges=self.edges
+                self.graph, self.targets, self.num_hops, features=self.inputs is None, edge_arrays=self.edge_arrays
             )
             self._batch = batch if self.inputs is None else self.inputs(batch)
         yield self._batch

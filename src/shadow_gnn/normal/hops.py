@@ -28,15 +28,15 @@ _BLOCK_TARGETS = 2048
 class HopCounts:
     """What a normal GNN would read for each of B targets by itself."""
 
-    nodes: Ints
+    num_nodes: Ints
     """[B, H + 1], nodes within h hops against message direction, the target among them."""
-    edges: Ints
+    num_edges: Ints
     """[B, H + 1], edges that lead to the nodes within h hops; an undirected edge is two."""
 
     @property
     def num_hops(self) -> int:
         """Hops H that were gone."""
-        return int(self.nodes.shape[1]) - 1
+        return int(self.num_nodes.shape[1]) - 1
 
 
 def hop_counts(
@@ -52,7 +52,7 @@ def hop_counts(
     view = _core.GraphView(graph.indptr, graph.indices, None, not graph.directed)
     parts = []
     for start in range(0, len(nodes), _BLOCK_TARGETS):
-        progress("counting neighbourhoods", start, len(nodes))
+        progress("counting neighborhoods", start, len(nodes))
         block = np.ascontiguousarray(nodes[start : start + _BLOCK_TARGETS])
         try:
             parts.append(_core.hop_counts(view, block, num_hops=num_hops, num_threads=resolve_threads(num_threads)))

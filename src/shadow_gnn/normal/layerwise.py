@@ -157,7 +157,7 @@ class _Pass:
         for start, stop in self.blocks:
             nodes = np.arange(start, stop)
             own = features and self.options.columns is None
-            batch = closure_batch(self.graph, nodes, 1, features=own, edges=self.backbone.edges)
+            batch = closure_batch(self.graph, nodes, 1, features=own, edge_arrays=self.backbone.edge_arrays)
             x = batch.x
             if features and self.options.columns is not None:
                 x = torch.from_numpy(self.options.columns(batch.node_id.numpy()))

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.loading.loader import BatchSource
+from shadow_gnn.loading.epochs import BatchSource
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal import (
     EdgeSampler,
     FrontierSampler,
     FullLoader,
-    NeighbourLoader,
+    NeighborLoader,
     NodeSampler,
     SaintLoader,
     Sampler,
@@ -36,25 +36,27 @@ def normal_loader(
     recipe: Recipe, graph: Graph, targets: Ints, model: ShadowGNN, inputs: Inputs | None = None
 ) -> BatchSource:
     """Return what makes the batches of a recipe's method; graph: the one that is trained on, targets [T]."""
-    backbone, edges = single_branch(model).backbone, model.edges[0]
+    backbone = single_branch(model).backbone
+    edge_arrays = backbone.edge_arrays
     num_layers = len(backbone.layers)
     if recipe.training.method == "full":
         num_hops = num_layers if backbone.trims else None
-        if inputs is not None and inputs.labels is not None:
-            return SharedLabels(FullLoader(graph, targets, num_hops, edges=edges, inputs=inputs), inputs, recipe)
-        return FullLoader(graph, targets, num_hops, edges=edges, inputs=inputs)
+        whole = FullLoader(graph, targets, num_hops, edge_arrays=edge_arrays, inputs=inputs)
+        return whole if inputs is None or inputs.labels is None else ShownLabelsLoader(whole, inputs, recipe)
     if recipe.training.method == "saint":
         sampler, num_steps = make_sampler(recipe.saint), recipe.saint.num_steps
-        return SaintLoader(graph, targets, sampler, num_steps=num_steps, seed=recipe.seed, edges=edges, inputs=inputs)
+        return SaintLoader(
+            graph, targets, sampler, num_steps=num_steps, seed=recipe.seed, edge_arrays=edge_arrays, inputs=inputs
+        )
     fanouts = recipe.neighbour.fanouts
-    return NeighbourLoader(
+    return NeighborLoader(
         graph,
         targets,
         fanouts * num_layers if len(fanouts) == 1 else fanouts,
         batch_size=recipe.training.batch_size,
         shuffle=True,
         seed=recipe.seed,
-        edges=edges,
+        edge_arrays=edge_arrays,
         inputs=inputs,
     )
 
@@ -70,7 +72,7 @@ def make_sampler(recipe: SaintRecipe) -> Sampler:
     return FrontierSampler(recipe.num_nodes, recipe.frontier)
 
 
-class SharedLabels:
+class ShownLabelsLoader:
     """Full batches in which some of the training nodes show their labels and the others are the targets.
 
     Which ones is drawn anew in every epoch: a label that is an input cannot be a target in the same pass.
@@ -82,7 +84,7 @@ class SharedLabels:
         """Store; whole: all training nodes as targets."""
         self.graph, self.targets = whole.graph, whole.targets
         self._whole, self._inputs = whole, inputs
-        self._share, self._seed = recipe.inputs.label_share, recipe.seed
+        self._label_share, self._seed = recipe.inputs.label_share, recipe.seed
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
@@ -90,7 +92,9 @@ class SharedLabels:
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over the one batch of an epoch."""
-        parts = label_parts(self.targets[:, 0], self._share, seed=self._seed, epoch=number)
+        parts = label_parts(self.targets[:, 0], self._label_share, seed=self._seed, epoch=number)
         shown = self._inputs.showing(parts.shown)
-        part = FullLoader(self.graph, parts.targets, self._whole.num_hops, edges=self._whole.edges, inputs=shown)
+        part = FullLoader(
+            self.graph, parts.targets, self._whole.num_hops, edge_arrays=self._whole.edge_arrays, inputs=shown
+        )
         yield from part.epoch(0)

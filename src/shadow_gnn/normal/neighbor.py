@@ -1,28 +1,25 @@
-"""NeighbourLoader: batches of targets with drawn neighbours, a fanout for each layer (GraphSAGE's training).
+"""NeighborLoader: batches of targets with drawn neighbors, a fanout for each layer (GraphSAGE's training).
 
-Not for: scopes that stay apart; there KhopExtractor draws neighbours.
+Not for: scopes that stay apart; there KhopExtractor draws neighbors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.base.prefetch import Prefetch
-from shadow_gnn.extract.base import check_int
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate
-from shadow_gnn.loading.loader import EVERYTHING, Share, derive_seed, epoch_rows, shared_rows
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
+from shadow_gnn.loading.epochs import WHOLE, Epochs, RankPart, derive_seed
 from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets
 
 
-class NeighbourLoader:
+class NeighborLoader:
     """Joined batches over targets, made ahead in a background thread; epoch n is the same for any prefetch depth.
 
-    Sums over drawn neighbours are scaled by Batch.edge_scale, so that each layer's are unbiased.
+    Sums over drawn neighbors are scaled by Batch.edge_scale, so that each layer's are unbiased.
     """
 
     def __init__(
@@ -35,69 +32,59 @@ class NeighbourLoader:
         shuffle: bool = False,
         seed: int = 0,
         fixed_seed: bool = False,
-        edges: Sequence[EdgeArray] = (),
+        edge_arrays: Sequence[EdgeArray] = (),
         inputs: Callable[[Batch], Batch] | None = None,
         prefetch: int = 2,
     ) -> None:
         """Check and store; nothing is drawn yet.
 
-        fanouts: neighbours drawn for each node of hop 0, 1, ..., as many as the model has layers; None for all of them.
-        fixed_seed: the same draws in every epoch, for evaluation. edges: see batch.collate. inputs: what fills in x;
+        fanouts: neighbors drawn for each node of hop 0, 1, ..., as many as the model has layers; None for all of them.
+        fixed_seed: the same draws in every epoch, for evaluation. edge_arrays: see batch.collate. inputs: fills in x;
         None for the graph's features. prefetch: batches made ahead; 0 for no thread.
         """
-        check_int("NeighbourLoader", "batch_size", batch_size, 1)
-        check_int("NeighbourLoader", "prefetch", prefetch, 0)
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"NeighbourLoader: seed must be an integer, got {seed!r}")
-        check_fanouts("NeighbourLoader", len(fanouts), fanouts)
-        check_collate("NeighbourLoader", graph, "hop", edges)
+        check_fanouts("NeighborLoader", len(fanouts), fanouts)
+        check_layout("NeighborLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
         self.graph = graph
-        self.targets = single_targets(graph, targets, "NeighbourLoader")[:, None]
+        self.targets = single_targets(graph, targets, "NeighborLoader")[:, None]
+        self._epochs = Epochs(
+            "NeighborLoader", len(self.targets), batch_size=batch_size, shuffle=shuffle, seed=seed, prefetch=prefetch
+        )
         self.fanouts = tuple(fanouts)
         self.batch_size = batch_size
         self.shuffle = shuffle
-        self.seed = int(seed)
+        self.seed = self._epochs.seed
         self.fixed_seed = fixed_seed
-        self.edges = tuple(edges)
+        self.edge_arrays = tuple(edge_arrays)
         self.inputs = inputs
-        self.prefetch = prefetch
-        self._next_epoch = 0
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
-        return -(-len(self.targets) // self.batch_size)
+        return len(self._epochs)
 
     def __iter__(self) -> Iterator[Batch]:
         """Iterate over the next epoch, the first time over epoch 0."""
-        epoch = self._next_epoch
-        self._next_epoch += 1
-        return self.epoch(epoch)
+        return self.epoch(self._epochs.next_number())
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
-        return self.shared_epoch(number, EVERYTHING)
+        return self.rank_epoch(number, WHOLE)
 
-    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
-        """Iterate over a share of one epoch's batches: neighbours are drawn for the share's own targets."""
-        check_int("NeighbourLoader", "epoch", number, 0)
-        batches = self._batches(number, share)
-        return Prefetch(batches, self.prefetch) if self.prefetch else batches
+    def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
+        """Iterate over one process's part of an epoch: neighbors are drawn for its own targets."""
+        seed = derive_seed("neighbours", self.seed, None if self.fixed_seed else number)
 
-    def _batches(self, epoch: int, share: Share) -> Iterator[Batch]:
-        rows = epoch_rows(len(self.targets), self.seed, epoch, shuffle=self.shuffle)
-        seed = derive_seed("neighbours", self.seed, None if self.fixed_seed else epoch)
-        for number, part, filler in shared_rows(rows, self.batch_size, len(self), share):
+        def make(batch_number: int, rows: NDArray[np.int64]) -> Batch:
             batch = closure_batch(
                 self.graph,
-                self.targets[part],
+                self.targets[rows],
                 len(self.fanouts),
                 fanouts=self.fanouts,
-                # Within an epoch a node that is met in several batches is drawn for anew.
-                seed=derive_seed(f"batch {number}", seed, None),
+                # A node that is in several batches of an epoch gets a new draw in each.
+                seed=derive_seed(f"batch {batch_number}", seed, None),
                 features=self.inputs is None,
-                edges=self.edges,
-                target_row=part,
+                edge_arrays=self.edge_arrays,
+                target_row=rows,
             )
-            if filler:
-                batch = replace(batch, filler=True)
-            yield batch if self.inputs is None else self.inputs(batch)
+            return batch if self.inputs is None else self.inputs(batch)
+
+        return self._epochs.batches(number, part, make)

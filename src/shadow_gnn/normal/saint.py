@@ -1,6 +1,6 @@
 """SaintLoader: subgraphs of GraphSAINT (Zeng et al., ICLR 2020) as batches to train a normal GNN on.
 
-Not for: which nodes are drawn (saint_samplers.py) or the normalisation's counts (saint_statistics.py).
+Not for: which nodes are drawn (saint_samplers.py) or the normalization's counts (saint_statistics.py).
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract.base import check_int
 from shadow_gnn.extract.rows import array_rows, feature_rows
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate, edge_arrays
-from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
+from shadow_gnn.loading.epochs import checked_seed, derive_seed, made_ahead
 from shadow_gnn.normal.saint_samplers import Drawer, Sampler, Subgraph
 from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 
@@ -43,7 +42,7 @@ class SaintLoader:
         *,
         num_steps: int | None = None,
         seed: int = 0,
-        edges: Sequence[EdgeArray] = (),
+        edge_arrays: Sequence[EdgeArray] = (),
         inputs: Callable[[Batch], Batch] | None = None,
         prefetch: int = 2,
         statistics: SaintStatistics | None = None,
@@ -51,16 +50,14 @@ class SaintLoader:
         """Check, and build the sampler's tables.
 
         graph: the one that is trained on. targets [T]: training nodes without doubles. num_steps: batches of an epoch;
-        None for as many as draw T targets on average. edges: see batch.collate. inputs: what fills in x; None for the
-        graph's features. prefetch: batches made ahead; 0 for no thread. statistics: those of the same graph, targets
-        and sampler; None counts them when first needed.
+        None for as many as draw T targets on average. edge_arrays: see batch.collate. inputs: fills in x; None for
+        the graph's features. prefetch: batches made ahead; 0 for no thread. statistics: those of the same graph,
+        targets and sampler; None counts them when first needed.
         """
         check_int("SaintLoader", "prefetch", prefetch, 0)
         if num_steps is not None:
             check_int("SaintLoader", "num_steps", num_steps, 1)
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"SaintLoader: seed must be an integer, got {seed!r}")
-        check_collate("SaintLoader", graph, "hop", edges)
+        check_layout("SaintLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
         self.drawer = Drawer(graph, targets, sampler)
         self.graph = graph
         self.targets = self.drawer.targets[:, None]
@@ -71,8 +68,8 @@ class SaintLoader:
         if statistics is not None:
             _check_statistics(self.drawer, statistics)
         self._given = statistics
-        self.seed = int(seed)
-        self.edges = tuple(edges)
+        self.seed = checked_seed("SaintLoader", seed)
+        self.edge_arrays = tuple(edge_arrays)
         self.inputs = inputs
         self.prefetch = prefetch
         self._num_steps = num_steps
@@ -104,8 +101,7 @@ class SaintLoader:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
         check_int("SaintLoader", "epoch", number, 0)
         # Counted here if at all, not by two threads at once.
-        batches = self._batches(number, self.statistics)
-        return Prefetch(batches, self.prefetch) if self.prefetch else batches
+        return made_ahead(self._batches(number, self.statistics), self.prefetch)
 
     def _batches(self, epoch: int, statistics: SaintStatistics) -> Iterator[Batch]:
         subgraphs = self.drawer.subgraphs(derive_seed("saint subgraphs", self.seed, epoch))
@@ -135,14 +131,14 @@ class SaintLoader:
             degree=torch.from_numpy(self._degree[subgraph.node_id]),
             edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),
             target_weight=torch.from_numpy(statistics.target_weight(targets)),
-            **edge_arrays(self.graph, subgraph.edge_pos, self.edges),
+            **look_up_edge_arrays(self.graph, subgraph.edge_pos, self.edge_arrays),
         )
 
     @cached_property
     def _degree(self) -> NDArray[np.float32]:
         """Degrees of the graph; sums of weights where batches hold those. [N]"""
         counts = np.diff(self.graph.indptr)
-        if "weight" not in self.edges:
+        if "weight" not in self.edge_arrays:
             return counts.astype(np.float32)
         weight = self.graph.edge_weight
         assert weight is not None

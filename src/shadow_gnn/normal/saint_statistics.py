@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.base import check_int
-from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.normal.saint_samplers import ADVICE, Counts, Drawer, Ints
 
 _BLOCK = 64

@@ -61,7 +61,7 @@ class WholeGraph:
         if precision == "bf16" and weight.device.type == "cpu":
             check_bf16()
         num_hops = len(backbone.layers) if backbone.trims else None
-        batch = closure_batch(self.graph, wanted, num_hops, features=False, edges=backbone.edges)
+        batch = closure_batch(self.graph, wanted, num_hops, features=False, edge_arrays=backbone.edge_arrays)
         cast = torch.autocast(weight.device.type, torch.bfloat16, enabled=precision == "bf16")
         with torch.inference_mode(), cast:
             embedded = model.embed(self._filled(batch, weight.dtype).to(weight.device))

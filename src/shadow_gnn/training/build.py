@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract import (
@@ -35,7 +36,7 @@ from shadow_gnn.extract.base import Hide
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
-from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
@@ -62,6 +63,7 @@ from shadow_gnn.recipe import (
     ModelRecipe,
     NodeRecipe,
     PprRecipe,
+    Record,
     RwrRecipe,
     ScopeRecord,
     SimilarRecipe,
@@ -72,19 +74,21 @@ _Maker = Callable[[Any, dict[str, Any], bool], Extractor]
 """Makes an extractor of a recipe's table, its keys as the class has them, and whether it is for training."""
 
 
-@dataclass(frozen=True)
-class EdgeWidths:
-    """What a branch must know of the edges of its scopes."""
+class BranchEdges(Record):
+    """The arrays that the edges of a branch's scopes have; also a part of a model's config.json."""
 
-    edge_dim: int
+    edge_dim: Annotated[int, Field(ge=0, le=100_000_000)]
     """Columns of the edges' features; 0 for none."""
     edge_weight: bool
     """Whether the edges have weights."""
 
     @classmethod
-    def of(cls, graph: Graph) -> EdgeWidths:
-        """Return what the edges of a graph have."""
-        return cls(0 if graph.edge_attr is None else graph.edge_attr.shape[1], graph.edge_weight is not None)
+    def of(cls, graph: Graph) -> BranchEdges:
+        """Return the arrays that the edges of a graph have."""
+        return cls(
+            edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+            edge_weight=graph.edge_weight is not None,
+        )
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ def build_model(
     num_branches: int = 1,
     edge_dim: int = 0,
     edge_weight: bool = False,
-    branch_edges: Sequence[EdgeWidths] | None = None,
+    branch_edges: Sequence[BranchEdges] | None = None,
     values: bool = False,
     num_targets: int = 1,
     table: tuple[int, int] | None = None,
@@ -135,7 +139,7 @@ def build_model(
     widths = Widths(in_dim, out_dim, edge_dim, edge_weight, logits=not values, num_targets=num_targets, table=table)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(derive_seed("weights", seed, None))
-        own = branch_edges or [EdgeWidths(edge_dim, edge_weight)] * len(recipes)
+        own = branch_edges or [BranchEdges(edge_dim=edge_dim, edge_weight=edge_weight)] * len(recipes)
         if recipes[0].share_weights and any(edges != own[0] for edges in own):
             raise ValueError("model: branches must have edges with the same arrays to share weights, theirs differ")
         each = [replace(widths, edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in own]

@@ -18,7 +18,7 @@ from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.base.ranks import ALONE, Ranks
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.loading.loader import BatchSource, Share
+from shadow_gnn.loading.epochs import BatchSource, RankPart
 from shadow_gnn.loading.side_by_side import aligned
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.layerwise import Precision
@@ -78,7 +78,7 @@ def outputs(
         if ranks.is_main:
             yield from _whole_outputs(cast(ShadowGNN, model), loaders, precision, embedding, on_batch)
         return
-    own = _own_outputs(model, loaders, precision, embedding, Share(ranks.rank, ranks.num_ranks, "deal"))
+    own = _own_outputs(model, loaders, precision, embedding, RankPart(ranks.rank, ranks.num_ranks, "deal"))
     with closing(own):
         if not ranks.is_main:
             for output in own:
@@ -95,9 +95,9 @@ def outputs(
 
 
 def _own_outputs(
-    model: nn.Module, loaders: Sequence[BatchSource], precision: Precision, embedding: bool, share: Share
+    model: nn.Module, loaders: Sequence[BatchSource], precision: Precision, embedding: bool, part: RankPart
 ) -> Generator[Output, None, None]:
-    """Run the model over the batches of a share."""
+    """Run the model over one process's batches."""
     if any(loader.shuffle for loader in loaders):
         raise ValueError("outputs: loaders must not shuffle, one of them does")
     device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
@@ -106,7 +106,7 @@ def _own_outputs(
     was_training = model.training
     model.eval()
     try:
-        with aligned(loaders, 0, device, share) as epoch:
+        with aligned(loaders, 0, device, part) as epoch:
             for batches in epoch:
                 logits, embedded = _forward(model, batches, device, precision, embedding)
                 targets = batches[0].targets

@@ -21,7 +21,7 @@ from shadow_gnn.base.errors import TrainingError
 from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.base.ranks import ALONE, Ranks
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.loading.loader import BatchSource, Share, derive_seed
+from shadow_gnn.loading.epochs import BatchSource, RankPart, derive_seed
 from shadow_gnn.loading.side_by_side import aligned
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.metrics import Metric, Scores, monitored
@@ -65,12 +65,12 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class TrainingState:
     """Where training stands after an epoch: all that a checkpoint holds."""
 
     model: nn.Module
     """With the weights of now."""
-    optimiser: Optimizer
+    optimizer: Optimizer
     """With the numbers of now."""
     history: tuple[Epoch, ...]
     """Every epoch so far."""
@@ -95,7 +95,7 @@ class Watcher(Protocol):
         """Hear of a step."""
         ...
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         """Hear of an epoch; the time to write a checkpoint."""
         ...
 
@@ -106,7 +106,7 @@ class Silent:
     def on_step(self, step: Step) -> None:
         """Do nothing."""
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         """Do nothing."""
 
 
@@ -181,8 +181,8 @@ def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
     return fabric
 
 
-def make_optimiser(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
-    """Return the optimiser of the settings, in the fused form that touches each weight once."""
+def make_optimizer(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
+    """Return the optimizer of the settings, in the fused form that touches each weight once."""
     kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     return kind(weights, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
@@ -194,7 +194,7 @@ def fit(
     task: Task,
     settings: TrainingRecipe | None = None,
     options: FitOptions | None = None,
-) -> State:
+) -> TrainingState:
     """Train a model on the targets of its loaders, one for each branch, and return where it ends.
 
     model(batches) gives logits [B, C] for a tuple of batches. Torch's random numbers are seeded anew in every step.
@@ -204,14 +204,14 @@ def fit(
     if not options.ranks.alone:
         check_shareable(model)
     fabric = options.fabric or make_fabric(settings, options.ranks)
-    optimiser = make_optimiser(model.to(fabric.device), settings)
-    trainee, stepper = fabric.setup(_Trainee(model, task), optimiser)
+    optimizer = make_optimizer(model.to(fabric.device), settings)
+    trainee, stepper = fabric.setup(_Trainee(model, task), optimizer)
     loop = _Loop(fabric, trainee, stepper, tuple(loaders), task, settings, options)
     history: tuple[Epoch, ...] = ()
     if options.checkpoint is not None:
-        restore_training(options.checkpoint, model, optimiser)
+        restore_training(options.checkpoint, model, optimizer)
         history = tuple(Epoch(**epoch) for epoch in options.checkpoint.content["history"])
-    state = State(model, optimiser, history, monitor)
+    state = TrainingState(model, optimizer, history, monitor)
     best_weights: dict[str, Tensor] = {}
     while len(state.history) < settings.num_epochs and not stops_early(state, settings):
         epoch = loop.train(state)
@@ -238,7 +238,7 @@ def check_shareable(model: nn.Module) -> None:
             )
 
 
-def stops_early(state: State, settings: TrainingRecipe) -> bool:
+def stops_early(state: TrainingState, settings: TrainingRecipe) -> bool:
     """Tell whether patience is at an end: that many epochs have passed since the best one."""
     best = state.best
     if settings.patience == 0 or best is None or not best.valid:
@@ -257,13 +257,13 @@ class _Loop:
 
     fabric: Any
     trainee: nn.Module
-    optimiser: Any
+    optimizer: Any
     loaders: tuple[BatchSource, ...]
     task: Task
     settings: TrainingRecipe
     options: FitOptions
 
-    def train(self, state: State) -> Epoch:
+    def train(self, state: TrainingState) -> Epoch:
         """Go once through the training targets."""
         number, num_steps = len(state.history), len(self.loaders[0])
         if num_steps == 0:
@@ -272,7 +272,7 @@ class _Loop:
         begin, waited, num_targets, total = time.perf_counter(), 0.0, 0, 0.0
         self.trainee.train()
         ranks = self.options.ranks
-        with aligned(self.loaders, number, self.fabric.device, Share(ranks.rank, ranks.num_ranks)) as batches:
+        with aligned(self.loaders, number, self.fabric.device, RankPart(ranks.rank, ranks.num_ranks)) as batches:
             for step in range(num_steps):
                 asked = time.perf_counter()
                 parcel = _Parcel(next(batches))
@@ -289,7 +289,7 @@ class _Loop:
         measured = scores.compute() if ranks.is_main else {}
         return Epoch(**ranks.from_main(asdict(Epoch(number, total / num_targets, rate, seconds, waited, measured))))
 
-    def _rate(self, state: State, step: int, num_steps: int) -> float:
+    def _rate(self, state: TrainingState, step: int, num_steps: int) -> float:
         measured = [epoch.valid[state.monitor] for epoch in state.history if epoch.valid]
         return learning_rate(self.settings, len(state.history), step, num_steps, measured, monitor=state.monitor)
 
@@ -299,18 +299,18 @@ class _Loop:
         A loss or gradient that is not finite changes no weight.
         """
         seed_step(self.options.seed, epoch, step, self.fabric.device, rank=self.options.ranks.rank)
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = rate
         loss, logits = self.trainee(parcel)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         mean, count, factor = self._everywhere(loss.detach(), 0 if parcel.batches[0].filler else len(logits))
         self.fabric.backward(loss * factor)
         largest = self.settings.clip_norm or math.inf
-        norm = self.fabric.clip_gradients(self.trainee, self.optimiser, max_norm=largest, error_if_nonfinite=False)
+        norm = self.fabric.clip_gradients(self.trainee, self.optimizer, max_norm=largest, error_if_nonfinite=False)
         value, size, num_targets = torch.stack((mean, norm, count)).tolist()  # one wait for the device, not three
         if not (math.isfinite(value) and math.isfinite(size)):
             raise TrainingError(_not_finite(value, size, epoch, step, self._target_ids(parcel.batches[0])))
-        self.optimiser.step()
+        self.optimizer.step()
         return value, int(num_targets), logits
 
     def _everywhere(self, loss: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor | float]:

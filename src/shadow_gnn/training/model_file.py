@@ -20,7 +20,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import BranchRecipe, InputsRecipe, LinkRecipe, Record
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
-from shadow_gnn.training.build import EdgeWidths, build_model
+from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import load_weights
 
 VERSION = 1
@@ -28,15 +28,6 @@ WEIGHTS, CONFIG = "model.safetensors", "config.json"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
 Width = Annotated[int, Field(ge=0, le=100_000_000)]
-
-
-class BranchEdges(Record):
-    """What the edges of a branch's scopes have."""
-
-    edge_dim: Width
-    """Columns of the edges' features; 0 for none."""
-    edge_weight: bool
-    """Whether the edges have weights."""
 
 
 class ModelConfig(Record):
@@ -139,7 +130,7 @@ def read_model(folder: str | Path) -> TrainedModel:
         out_dim=config.out_dim,
         edge_dim=config.edge_dim,
         edge_weight=config.edge_weight,
-        branch_edges=_branch_edges(config),
+        branch_edges=config.branch_edges,
         values=config.target == "values",
         num_targets=2 if config.target == "links" else 1,
         table=config.table,
@@ -149,12 +140,6 @@ def read_model(folder: str | Path) -> TrainedModel:
         model = model.double()
     load_weights(model, load(data), str(folder / WEIGHTS))
     return TrainedModel(config, model.eval(), _task(config))
-
-
-def _branch_edges(config: ModelConfig) -> list[EdgeWidths] | None:
-    if config.branch_edges is None:
-        return None
-    return [EdgeWidths(edges.edge_dim, edges.edge_weight) for edges in config.branch_edges]
 
 
 def _task(config: ModelConfig) -> Task:

@@ -1,4 +1,4 @@
-"""Setup: everything that a recipe and a graph decide together: the task, the model, extractors and loaders.
+"""Run setup: everything that a recipe and a graph decide together: the task, the model, extractors and loaders.
 
 Not for: training (loop.py) or files of a run (training/runs/run.py).
 """
@@ -10,30 +10,38 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
-from shadow_gnn.extract.base import Hide
-from shadow_gnn.extract.scope_graph import check_scope_graph
-from shadow_gnn.extract.training_view import FeatureStatistics, feature_statistics, training_view
+from shadow_gnn.extract.training_view import feature_statistics, training_view
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
-from shadow_gnn.loading.loader import EVERYTHING, BatchSource, Loader, Share
+from shadow_gnn.loading.epochs import WHOLE, BatchSource, RankPart
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.loading.packed_loader import PackedLoader
+from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.inputs.columns import Inputs, make_inputs
 from shadow_gnn.normal.loaders import normal_loader
 from shadow_gnn.normal.whole import WholeGraph
-from shadow_gnn.recipe import LinkRecipe, ModelRecipe, Recipe
-from shadow_gnn.tasks.links.baselines import LinkProblem
-from shadow_gnn.tasks.links.loader import PairLoader, TrainingPairs
-from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric
-from shadow_gnn.tasks.links.splits import LinkSplits, SplitOptions, make_splits
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.tasks.links.loader import PairLoader
+from shadow_gnn.tasks.links.splits import LinkSplits, make_splits
 from shadow_gnn.tasks.task import LinkTask, Task, node_task, split_targets
-from shadow_gnn.training.build import EdgeWidths, build_extractor, build_model, open_scope_graph, with_cache
+from shadow_gnn.training.branches import (
+    branch_edges,
+    branch_models,
+    in_precision,
+    make_extractors,
+    node_table,
+    with_learned,
+)
+from shadow_gnn.training.build import build_model
+from shadow_gnn.training.link_setup import split_options, training_pairs
 
 Ints = NDArray[np.int64]
 
@@ -42,7 +50,7 @@ EVALUATION_FACTOR = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Setup:
+class RunSetup:
     """The objects of one run."""
 
     recipe: Recipe
@@ -67,14 +75,14 @@ class Setup:
     """Known links and those to predict; None where targets are nodes."""
     pack_folder: Path | None = None
     """Where batches of training are kept whole; None where the recipe does not ask for it."""
-    share: Share = EVERYTHING
-    """What this process does of every batch of training."""
+    part: RankPart = WHOLE
+    """The part of every training batch that this process works on."""
 
     @cached_property
     def pack_bytes(self) -> int:
         """About what this process's packed batches will take on the disk beyond what is there already."""
         loaders = self.training_loaders() if self.pack_folder is not None else ()
-        return sum(loader.num_bytes_needed(self.share) for loader in loaders if isinstance(loader, PackedLoader))
+        return sum(loader.num_bytes_needed(self.part) for loader in loaders if isinstance(loader, PackedLoader))
 
     @property
     def num_training_targets(self) -> int:
@@ -106,12 +114,12 @@ class Setup:
 
     def training_loaders(self) -> Sequence[BatchSource]:
         """Return a shuffling loader for each branch; all go through the training targets in the same order."""
+        branches = [cast(Branch, branch) for branch in self.model.branches]
         if self.links is not None:
             pairs, size = training_pairs(self.recipe, self.links), self.recipe.training.batch_size
-            parts = zip(self.training_extractors, self.model.orders, self.model.edges, strict=True)
             return [
-                PairLoader(pairs, extractor, batch_size=size, order=order, edges=edges, inputs=self.training_inputs)
-                for extractor, order, edges in parts
+                PairLoader(pairs, extractor, model=branch, batch_size=size, inputs=self.training_inputs)
+                for extractor, branch in zip(self.training_extractors, branches, strict=True)
             ]
         if self.recipe.is_normal:
             train = split_targets(self.graph, "train")
@@ -121,16 +129,13 @@ class Setup:
                 self.training_graph,
                 extractor,
                 split_targets(self.graph, "train"),
+                model=branch,
                 batch_size=self.recipe.training.batch_size,
                 shuffle=True,
                 seed=self.recipe.seed,
-                order=order,
-                edges=edges,
                 inputs=self.training_inputs,
             )
-            for extractor, order, edges in zip(
-                self.training_extractors, self.model.orders, self.model.edges, strict=True
-            )
+            for extractor, branch in zip(self.training_extractors, branches, strict=True)
         ]
         if self.pack_folder is None:
             return loaders
@@ -186,23 +191,22 @@ def make_loaders(
             graph,
             extractor,
             targets,
+            model=cast(Branch, branch),
             batch_size=batch_size,
             seed=seed,
             fixed_seed=True,
-            order=order,
-            edges=edges,
             inputs=inputs,
             labels=labels,
         )
-        for extractor, order, edges in zip(extractors, model.orders, model.edges, strict=True)
+        for extractor, branch in zip(extractors, model.branches, strict=True)
     ]
 
 
-def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None, share: Share = EVERYTHING) -> Setup:
+def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None, part: RankPart = WHOLE) -> RunSetup:
     """Make everything that a run needs; a recipe that does not fit the graph is one clear line.
 
     cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk, and packed batches.
-    share: what this process does of every batch of training.
+    part: the part of every training batch that this process works on.
     """
     _check_pack(recipe, cache_folder)
     if recipe.task.kind == "link":
@@ -233,7 +237,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     pack_folder = cache_folder if recipe.training.pack else None
     inputs = (read_in_training, read)
-    setup = Setup(recipe, graph, view, task, model, training, evaluation, *inputs, None, pack_folder, share)
+    setup = RunSetup(recipe, graph, view, task, model, training, evaluation, *inputs, None, pack_folder, part)
     if pack_folder is not None:
         setup.training_loaders()  # What cannot be packed is named now.
     return setup
@@ -251,7 +255,7 @@ def _check_pack(recipe: Recipe, folder: Path | None) -> None:
         raise ValueError("training: pack must be false without a folder to keep batches in; train as a run")
 
 
-def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setup:
+def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> RunSetup:
     """Make everything that a run on links needs. Scopes of training are not kept: negatives are new in every epoch."""
     links = make_splits(graph, split_options(recipe.link, recipe.seed))
     training_pairs(recipe, links)  # A graph with too few pairs for the negatives is named now.
@@ -273,121 +277,7 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setu
     model = in_precision(model, recipe)
     training, _ = make_extractors(recipe, model, cached=False)
     _, evaluation = make_extractors(recipe, model, cache_folder)
-    return Setup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
-
-
-def in_precision(model: ShadowGNN, recipe: Recipe) -> ShadowGNN:
-    """Return the model with weights of as many bits as a recipe's precision has."""
-    return model.double() if recipe.training.precision == "float64" else model
-
-
-def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
-    """Return the pairs of every epoch, as a recipe says."""
-    options = recipe.link
-    return TrainingPairs(
-        links.graph,
-        links.train,
-        links.train_negative,
-        options.negatives,
-        options.num_negatives,
-        options.epoch_share,
-        recipe.seed,
-    )
-
-
-def link_problem(recipe: Recipe, graph: Graph) -> LinkProblem:
-    """Return what baselines of links are given: the splits and training pairs that a run with this recipe has."""
-    if recipe.task.kind != "link":
-        raise ValueError(
-            f"baselines: links must be those of a recipe with task.kind = 'link', got {recipe.task.kind!r}"
-        )
-    splits = make_splits(graph, split_options(recipe.link, recipe.seed))
-    return LinkProblem(splits, training_pairs(recipe, splits))
-
-
-def link_monitor(recipe: Recipe) -> LinkMetric:
-    """Return the metric of links by which a recipe chooses the best epoch."""
-    return next((name for name in LINK_METRICS if name == recipe.training.monitor), LINK_METRICS[0])
-
-
-def split_options(link: LinkRecipe, seed: int) -> SplitOptions:
-    """Return how a [link] table splits links; seed: the run's, where the table has none."""
-    return SplitOptions(
-        link.split,
-        link.valid_share,
-        link.test_share,
-        link.negatives,
-        link.use_valid_edges,
-        link.time,
-        seed if link.split_seed is None else link.split_seed,
-    )
-
-
-def node_table(recipe: Recipe, graph: Graph) -> tuple[int, int] | None:
-    """Return the nodes and columns of learned inputs; None for none."""
-    return (graph.num_nodes, recipe.inputs.learned_dim) if recipe.inputs.learned_dim else None
-
-
-def with_learned(statistics: FeatureStatistics | None, recipe: Recipe) -> FeatureStatistics | None:
-    """Return the statistics of all inputs: learned columns, which come last, are taken as they are."""
-    if statistics is None or recipe.inputs.learned_dim == 0:
-        return statistics
-    rest = recipe.inputs.learned_dim
-    return FeatureStatistics(
-        np.concatenate((statistics.mean, np.zeros(rest, np.float32))),
-        np.concatenate((statistics.deviation, np.ones(rest, np.float32))),
-    )
-
-
-def branch_models(recipe: Recipe) -> list[ModelRecipe]:
-    """Return the model of each branch, after checking what only the task can tell."""
-    recipes = [part.model or recipe.model for part in recipe.parts]
-    for model in recipes:
-        if model.encoding == "drnl" and recipe.task.kind == "node":
-            raise ValueError(
-                "model: encoding must be hop, ppr or none to predict nodes, got 'drnl', which is for pairs"
-            )
-        if recipe.model.share_weights and model != recipes[0]:
-            raise ValueError("model: branches must be alike to share weights, theirs differ")
-    return recipes
-
-
-def branch_edges(recipe: Recipe, graph: Graph) -> list[EdgeWidths]:
-    """Return what the edges of each branch's scopes have, after checking that the graphs they are of fit together."""
-    found: list[EdgeWidths] = []
-    for part in recipe.parts:
-        other = None if part.extractor is None else open_scope_graph(part.extractor)
-        if other is not None:
-            check_scope_graph(other, graph)
-        own = part.extractor is None or part.extractor.scope_edges == "graph"
-        found.append(EdgeWidths.of(graph if own or other is None else other))
-    return found
-
-
-def make_extractors(
-    recipe: Recipe, model: ShadowGNN, cache_folder: Path | None = None, *, cached: bool = True
-) -> tuple[tuple[Extractor, ...], tuple[Extractor, ...]]:
-    """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
-    settings = recipe.training
-    num_graphs = 2 if recipe.task.inductive or recipe.task.kind == "link" else 1
-    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.parts) * num_graphs)
-    training: list[Extractor] = []
-    evaluation: list[Extractor] = []
-    for part, edges in zip(recipe.parts, model.edges, strict=True):
-        assert part.extractor is not None
-        hide: Hide = recipe.link.hide if recipe.task.kind == "link" else "none"
-        kinds = [
-            build_extractor(part.extractor, training=mode, edge_pos=bool(edges), hide=hide) for mode in (True, False)
-        ]
-        first = kinds[0]
-        if cached and settings.cache != "none":
-            folder = cache_folder if settings.cache == "disk" else None
-            kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
-        # One cache serves both where both extract alike.
-        # Packed batches are extracted once: what a cache kept of them would only take memory.
-        training.append(first if settings.pack else kinds[0])
-        evaluation.append(kinds[0] if kinds[0].key == kinds[1].key else kinds[1])
-    return tuple(training), tuple(evaluation)
+    return RunSetup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
 
 
 def open_recipe_graph(name: str) -> Graph:

@@ -57,4 +57,4 @@ def test_lines_say_what_is_there(folder):
     )
     assert other.startswith("- debian: 120 nodes")
     assert unknown == "  - not a dataset of the paper"
-    assert missing == "- not here: reddit; `shadow data get NAME`"
+    assert missing == "- not available: reddit; `shadow data get NAME`"

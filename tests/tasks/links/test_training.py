@@ -100,7 +100,7 @@ def test_trimmed_center_readout_of_pairs_equals_the_untrimmed_one():
         (loader,) = setup.split_loaders("test")
         with torch.inference_mode():
             answers.append(torch.cat([setup.model.eval()((batch,)) for batch in loader.epoch(0)]))
-        assert setup.model.orders == (("hop",) if trim else ("subgraph",))
+        assert setup.model.layouts[0].order == ("hop" if trim else "subgraph")
     torch.testing.assert_close(answers[0], answers[1], **ROUNDING)
 
 

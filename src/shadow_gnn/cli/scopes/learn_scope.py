@@ -15,8 +15,8 @@ import typer
 
 if TYPE_CHECKING:
     from shadow_gnn.cli.shared.live import Live
-    from shadow_gnn.training.loop import State, Step
-    from shadow_gnn.training.run_setup import Setup
+    from shadow_gnn.training.loop import Step, TrainingState
+    from shadow_gnn.training.run_setup import RunSetup
     from shadow_gnn.training.runs.folder import Run
 
 
@@ -154,13 +154,13 @@ class _Watcher:
         self._live.stop()
         typer.echo(text)
 
-    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
         self._live.on_start(run, setup, num_done)
 
     def on_step(self, step: Step) -> None:
         self._live.on_step(step)
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         self._live.on_epoch(state)
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from shadow_gnn.training.loop import Epoch, State, Step
-    from shadow_gnn.training.run_setup import Setup
+    from shadow_gnn.training.loop import Epoch, Step, TrainingState
+    from shadow_gnn.training.run_setup import RunSetup
     from shadow_gnn.training.runs.folder import Run
 
 _REFRESH_SECONDS = 0.1
@@ -32,12 +32,12 @@ class Live:
         self._shown = 0.0
         self._best = ""
 
-    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
         """Say what is trained, and show the bar if somebody watches."""
         self._num_epochs, self._best = run.recipe.training.num_epochs, ""
         self._line(_headline(run, setup, num_done))
         if setup.pack_bytes:
-            need = setup.pack_bytes * setup.share.num_ranks
+            need = setup.pack_bytes * setup.part.num_ranks
             self._line(f"{setup.pack_folder}: packed batches will take about {need / 1e9:,.2f} GB")
         if num_done:
             self._note_threads(run)
@@ -58,7 +58,7 @@ class Live:
             loss=f"loss {step.loss:.4f}{self._best}",
         )
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         """Add the line of an epoch."""
         best = state.best
         if best is not None and best.valid:
@@ -149,7 +149,7 @@ def _number(value: Any) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _headline(run: Run, setup: Setup, num_done: int) -> str:
+def _headline(run: Run, setup: RunSetup, num_done: int) -> str:
     model = run.recipe.model
     weights = sum(weight.numel() for weight in setup.model.parameters())
     targets = setup.num_training_targets
@@ -160,7 +160,7 @@ def _headline(run: Run, setup: Setup, num_done: int) -> str:
     )
 
 
-def _epoch_line(state: State, num_epochs: int) -> str:
+def _epoch_line(state: TrainingState, num_epochs: int) -> str:
     epoch: Epoch = state.history[-1]
     width = len(str(num_epochs))
     parts = [f"epoch {epoch.number + 1:{width}}/{num_epochs}", f"loss {epoch.loss:.4f}"]

@@ -99,7 +99,8 @@ def _run_links(graph: str, path: Path, only: str | None, repeat: int, as_json: b
     from shadow_gnn.recipe.named import find_recipe
     from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
     from shadow_gnn.tasks.links.encoder import EncoderOptions
-    from shadow_gnn.training.run_setup import link_monitor, link_problem, open_recipe_graph
+    from shadow_gnn.training.link_setup import link_monitor, link_problem
+    from shadow_gnn.training.run_setup import open_recipe_graph
 
     recipe = read_recipe(find_recipe(path), [f"graph={toml_value(graph)}"])
     opened = open_recipe_graph(graph)

@@ -68,7 +68,7 @@ class Adjacency:
         return self._made.row
 
     @property
-    def edges(self) -> _core.Edges:
+    def core_edges(self) -> _core.Edges:
         """The edges as the compiled core reads them, checked in full; made once, and only on the CPU."""
         if self._made.edges is None:
             try:
@@ -139,7 +139,7 @@ def drop_edges(adjacency: Adjacency, share: float) -> Adjacency:
         return adjacency
     if compiled_core_runs(adjacency.indices):
         keep = torch.empty(adjacency.num_edges)
-        _core.draw_kept_edges(adjacency.edges, share, draw_seed(), keep.numpy())
+        _core.draw_kept_edges(adjacency.core_edges, share, draw_seed(), keep.numpy())
     else:
         keep = _kept(adjacency, share)
     weight = keep.to(torch.get_default_dtype()) if adjacency.weight is None else keep * adjacency.weight

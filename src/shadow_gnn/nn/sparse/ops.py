@@ -57,7 +57,7 @@ def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -
     if not compiled_core_runs(x) or x.dtype not in SUM_DTYPE:
         return aggregate_plain(adjacency, x, num_rows=num_rows)
     weight, self_weight = _weights(adjacency, SUM_DTYPE[x.dtype])
-    edges = adjacency.edges
+    edges = adjacency.core_edges
     with _naming("aggregate: x"):
         out: Tensor = Aggregate.apply(x.contiguous(), weight, self_weight, edges, rows)  # type: ignore[no-untyped-call]
     return out
@@ -103,7 +103,7 @@ def attend(
     weight, self_weight = _weights(adjacency, dtype)
     scores = (from_score[: len(value)].to(dtype).contiguous(), to_score[:rows].to(dtype).contiguous())
     num_edges = adjacency.num_edges if num_rows is None else int(adjacency.indptr[rows])
-    given = (value.contiguous(), *scores, weight, self_weight, adjacency.edges, num_edges, float(slope))
+    given = (value.contiguous(), *scores, weight, self_weight, adjacency.core_edges, num_edges, float(slope))
     with _naming("attend: value"):
         out: Tensor = Attend.apply(*given)  # type: ignore[no-untyped-call]
     return out

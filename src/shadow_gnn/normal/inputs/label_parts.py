@@ -1,4 +1,4 @@
-"""Share: which training nodes show their labels in an epoch that trains on the whole graph at once.
+"""Label parts: which training nodes show their labels in an epoch that trains on the whole graph at once.
 
 Not for: scopes, where a target hides its own label alone (labels.py).
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.loading.loader import derive_seed, permutation
+from shadow_gnn.loading.epochs import derive_seed, permutation
 
 Ints = NDArray[np.int64]
 

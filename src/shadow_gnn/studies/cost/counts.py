@@ -62,8 +62,8 @@ def normal_macs(counts: HopCounts, network: ModelShape) -> Floats:
         raise ValueError(f"normal_macs: counts must reach {num_layers} hops, one per layer, got {counts.num_hops}")
     if network.readout != "center":
         raise ValueError(f"normal_macs: readout must be center without a scope to pool, got {network.readout!r}")
-    nodes = [counts.nodes[:, num_layers - done] for done in range(num_layers + 1)]
-    edges = [counts.edges[:, num_layers - done] for done in range(1, num_layers + 1)]
+    nodes = [counts.num_nodes[:, num_layers - done] for done in range(num_layers + 1)]
+    edges = [counts.num_edges[:, num_layers - done] for done in range(1, num_layers + 1)]
     return _each(model_macs(network, nodes, edges))
 
 

@@ -93,7 +93,7 @@ def recipe_costs(
     normal = normal_macs(counts, network)
     whole = np.full(len(targets), full_batch_cost(graph, network, num_all))
     # The first layer reads nodes of L hops and makes those of L - 1.
-    nodes, edges = counts.nodes[:, -1], counts.edges[:, -2]
+    nodes, edges = counts.num_nodes[:, -1], counts.num_edges[:, -2]
 
     def line(name: str, macs: Floats, num_nodes: Any, num_edges: Any) -> CostLine:
         return CostLine(

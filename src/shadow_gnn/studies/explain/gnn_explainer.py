@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.loading.loader import derive_seed
+from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.studies.explain.pyg_twin import PygTwin
 from shadow_gnn.studies.explain.saliency import frozen

@@ -92,8 +92,7 @@ class Scorer:
             batch_size=size if self.explainer == "saliency" else 1,
             seed=self.seed,
             fixed_seed=True,
-            order=model.orders[0],
-            edges=model.edges[0],
+            model=model,
             inputs=inputs,
         )
 

@@ -22,8 +22,8 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.studies.paper.experiment import Job, ReproduceOptions, Result, Spread
 
 if TYPE_CHECKING:
-    from shadow_gnn.training.loop import State, Step
-    from shadow_gnn.training.run_setup import Setup
+    from shadow_gnn.training.loop import Step, TrainingState
+    from shadow_gnn.training.run_setup import RunSetup
     from shadow_gnn.training.runs.folder import Run
 
 RecipeOf = Callable[[str], Recipe]
@@ -196,14 +196,14 @@ class _Steps:
         self._progress = progress
         self._num_epochs = 0
 
-    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
         self._num_epochs = run.recipe.training.num_epochs
 
     def on_step(self, step: Step) -> None:
         done, total = step.epoch * step.num_steps + step.number + 1, self._num_epochs * step.num_steps
         self._progress(f"epoch {step.epoch + 1} of {self._num_epochs}", done, total)
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         pass
 
 

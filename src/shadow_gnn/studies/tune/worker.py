@@ -25,8 +25,8 @@ from shadow_gnn.recipe.file import write_recipe
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.record import Graph
-    from shadow_gnn.training.loop import State, Step
-    from shadow_gnn.training.run_setup import Setup
+    from shadow_gnn.training.loop import Step, TrainingState
+    from shadow_gnn.training.run_setup import RunSetup
     from shadow_gnn.training.runs.folder import Run
 
 _SECONDS_TO_END = 10.0
@@ -187,13 +187,13 @@ class _Asking:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
         """Do nothing."""
 
     def on_step(self, step: Step) -> None:
         """Do nothing."""
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         """Report the scores so far, including those of an earlier session, and end the run if it is pruned."""
         scores = [
             (epoch.number + 1, score_from_metric(state.monitor, epoch.valid[state.monitor]))

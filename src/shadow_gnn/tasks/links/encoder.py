@@ -18,7 +18,7 @@ from torch.nn import functional
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.rows import feature_rows
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.loader import derive_seed, permutation
+from shadow_gnn.loading.epochs import derive_seed, permutation
 from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
 from shadow_gnn.tasks.links.loader import TrainingPairs
 from shadow_gnn.tasks.links.metrics import LinkMetric, link_metrics

@@ -5,15 +5,16 @@ Not for: validation and test, whose pairs stay the same (shadow_gnn/loader.py do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from shadow_gnn.extract.base import Extractor
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, EdgeArray, Order
-from shadow_gnn.loading.loader import EVERYTHING, Loader, Share, derive_seed, permutation
+from shadow_gnn.loading.batch import Batch, BatchReader
+from shadow_gnn.loading.epochs import WHOLE, RankPart, derive_seed, permutation
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.tasks.links.negatives import count_free, degree_negatives, uniform_negatives
 from shadow_gnn.tasks.links.pairs import Ints
 from shadow_gnn.tasks.links.splits import NegativeKind, PairSet
@@ -88,14 +89,13 @@ class PairLoader:
         pairs: TrainingPairs,
         extractor: Extractor,
         *,
+        model: BatchReader | None = None,
         batch_size: int = 128,
-        order: Order = "hop",
-        edges: Sequence[EdgeArray] = (),
         inputs: Callable[[Batch], Batch] | None = None,
     ) -> None:
-        """Store; nothing is drawn yet. order, edges, inputs: as for Loader."""
+        """Store; nothing is drawn yet. model, inputs: as for Loader."""
         self.graph, self.pairs, self.extractor = pairs.graph, pairs, extractor
-        self.batch_size, self.order, self.edges, self.inputs = batch_size, order, tuple(edges), inputs
+        self.batch_size, self.model, self.inputs = batch_size, model, inputs
 
     @property
     def targets(self) -> Ints:
@@ -108,10 +108,10 @@ class PairLoader:
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
-        return self.shared_epoch(number, EVERYTHING)
+        return self.rank_epoch(number, WHOLE)
 
-    def shared_epoch(self, number: int, share: Share) -> Iterator[Batch]:
-        """Iterate over a share of one epoch's batches; every process draws the same pairs."""
+    def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
+        """Iterate over one process's part of an epoch; every process draws the same pairs."""
         chosen = self.pairs.of_epoch(number)
         loader = Loader(
             self.graph,
@@ -120,12 +120,11 @@ class PairLoader:
             batch_size=self.batch_size,
             shuffle=True,
             seed=self.pairs.seed,
-            order=self.order,
-            edges=self.edges,
+            model=self.model,
             inputs=self.inputs,
             labels=chosen.labels,
         )
-        return loader.shared_epoch(number, share)
+        return loader.rank_epoch(number, part)
 
 
 def _share(count: int, share: float) -> int:

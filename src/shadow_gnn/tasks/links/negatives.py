@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.loader import permutation
+from shadow_gnn.loading.epochs import permutation
 from shadow_gnn.tasks.links.pairs import Ints, are_linked, count_links, keys_of, links_of, ordered
 
 _MOST_LISTED = 1 << 25

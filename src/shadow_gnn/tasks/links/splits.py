@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.loader import derive_seed, permutation
+from shadow_gnn.loading.epochs import derive_seed, permutation
 from shadow_gnn.tasks.links.negatives import degree_negatives, uniform_negatives
 from shadow_gnn.tasks.links.pairs import (
     Ints,

@@ -37,7 +37,7 @@ _LOCK = ".lock"
 _PACKAGES = ("shadow-gnn", "torch", "torch_geometric", "lightning-fabric", "torchmetrics", "safetensors", "numpy")
 
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
-State = Literal["finished", "running", "stopped"]
+RunState = Literal["finished", "running", "stopped"]
 
 
 class RunRecord(Record):
@@ -189,7 +189,7 @@ def versions(num_threads: int) -> dict[str, Any]:
     return {**found, **machine, "threads": num_threads}
 
 
-def run_state(folder: Path) -> State:
+def run_state(folder: Path) -> RunState:
     """Say whether a run is finished, being worked on by a process, or neither."""
     if (folder / RESULT).exists():
         return "finished"

@@ -21,18 +21,20 @@ from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
 from shadow_gnn.extract.base import edge_graph
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import check_space
-from shadow_gnn.loading.loader import Share
+from shadow_gnn.loading.epochs import RankPart
 from shadow_gnn.recipe import PATH_KEYS, CombinedRecipe, ExtractorRecipe, Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
+from shadow_gnn.training.branches import branch_edges
+from shadow_gnn.training.build import BranchEdges
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
 from shadow_gnn.training.evaluate import evaluate
 from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
-from shadow_gnn.training.loop import Epoch, FitOptions, Silent, State, Step, Watcher, fit, stops_early
-from shadow_gnn.training.model_file import BranchEdges, ModelConfig, write_model
-from shadow_gnn.training.run_setup import Setup, branch_edges, make_setup, open_recipe_graph
+from shadow_gnn.training.loop import Epoch, FitOptions, Silent, Step, TrainingState, Watcher, fit, stops_early
+from shadow_gnn.training.model_file import ModelConfig, write_model
+from shadow_gnn.training.run_setup import RunSetup, make_setup, open_recipe_graph
 from shadow_gnn.training.runs.folder import METRICS as METRICS_FILE
 from shadow_gnn.training.runs.folder import (
     RESULT,
@@ -55,7 +57,7 @@ _SMALL_GRAPH = 100_000
 class RunWatcher(Protocol):
     """Who is told what happens in a run."""
 
-    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
         """Hear that training begins, or goes on after num_done epochs."""
         ...
 
@@ -63,7 +65,7 @@ class RunWatcher(Protocol):
         """Hear of a step."""
         ...
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         """Hear of an epoch; its checkpoint is written."""
         ...
 
@@ -71,7 +73,7 @@ class RunWatcher(Protocol):
 class SilentRun(Silent):
     """A watcher that does nothing."""
 
-    def on_start(self, run: Run, setup: Setup, num_done: int) -> None:
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
         """Do nothing."""
 
 
@@ -116,7 +118,7 @@ def train_recipe(
     if options.check_memory:
         check_memory(recipe, graph, ranks)
     setup = make_setup(
-        recipe, graph, cache_folder=options.cache_folder or folder / "cache", share=Share(ranks.rank, ranks.num_ranks)
+        recipe, graph, cache_folder=options.cache_folder or folder / "cache", part=RankPart(ranks.rank, ranks.num_ranks)
     )
     check_disk(setup, ranks)
     run = _create_run(folder, setup, ranks)
@@ -124,7 +126,7 @@ def train_recipe(
     return run
 
 
-def _create_run(folder: Path, setup: Setup, ranks: Ranks) -> Run:
+def _create_run(folder: Path, setup: RunSetup, ranks: Ranks) -> Run:
     """Make the run folder as the main rank; the others are told what it is of."""
     recipe, made = setup.recipe, None
     if ranks.is_main:
@@ -149,14 +151,14 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     if options.check_memory:
         check_memory(run.recipe, graph, ranks)
     cache_folder = options.cache_folder or run.folder / "cache"
-    setup = make_setup(run.recipe, graph, cache_folder=cache_folder, share=Share(ranks.rank, ranks.num_ranks))
+    setup = make_setup(run.recipe, graph, cache_folder=cache_folder, part=RankPart(ranks.rank, ranks.num_ranks))
     check_scopes(run, _scope_keys(setup))
     check_disk(setup, ranks)
     _train(run, setup, source, options.watcher or SilentRun(), ranks)
     return run
 
 
-def _scope_keys(setup: Setup) -> list[str]:
+def _scope_keys(setup: RunSetup) -> list[str]:
     """Return what decides the scopes of a run beside its graph: an extractor's key names all else that it reads."""
     return [extractor.key for extractor in (*setup.training_extractors, *setup.evaluation_extractors)]
 
@@ -171,7 +173,7 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
         )
 
 
-def check_disk(setup: Setup, ranks: Ranks = ALONE) -> None:
+def check_disk(setup: RunSetup, ranks: Ranks = ALONE) -> None:
     """Raise if the disk has too little space for the batches that the processes of this machine are to pack."""
     if setup.pack_folder is not None and setup.pack_bytes:
         check_space(setup.pack_folder, setup.pack_bytes * ranks.num_local)
@@ -213,7 +215,7 @@ def _with_other_paths(recipe: Recipe) -> Recipe:
     return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
 
 
-def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
+def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
     """Train from a checkpoint, if there is one, to the end, and write what came out."""
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
@@ -240,7 +242,7 @@ def _train(run: Run, setup: Setup, source: Source, watcher: RunWatcher, ranks: R
         _finish(run, setup, state, _test(setup, best, ranks))
 
 
-def _fit(setup: Setup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: Ranks) -> State:
+def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: Ranks) -> TrainingState:
     settings = setup.recipe.training
     valid = setup.split_loaders("valid")
 
@@ -253,7 +255,7 @@ def _fit(setup: Setup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: R
     return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
 
 
-def _test(setup: Setup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
+def _test(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
     """Give the model the weights of its best epoch and return how good it is on the test targets, if there are any."""
     assert best is not None
     restore_model(best, setup.model)
@@ -267,9 +269,9 @@ def _test(setup: Setup, best: Checkpoint | None, ranks: Ranks) -> dict[str, floa
 class _Follower(Silent):
     """Keeps the scopes that a rank which writes nothing else has extracted."""
 
-    setup: Setup
+    setup: RunSetup
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         self.setup.keep_scopes()
 
 
@@ -278,7 +280,7 @@ class _Keeper:
     """Writes the checkpoint and the metrics of every epoch."""
 
     run: Run
-    setup: Setup
+    setup: RunSetup
     checkpoints: Checkpoints
     loggers: Sequence[MetricLogger]
     watcher: RunWatcher
@@ -286,11 +288,11 @@ class _Keeper:
     def on_step(self, step: Step) -> None:
         self.watcher.on_step(step)
 
-    def on_epoch(self, state: State) -> None:
+    def on_epoch(self, state: TrainingState) -> None:
         settings, epoch = self.setup.recipe.training, state.history[-1]
         number = epoch.number + 1
         content = {"run_id": self.run.record.run_id, "history": [asdict(past) for past in state.history]}
-        checkpoint = take_checkpoint(state.model, state.optimiser, content)
+        checkpoint = take_checkpoint(state.model, state.optimizer, content)
         # The best one first: a run that is killed between the two makes this epoch again and writes the same.
         if state.best is epoch:
             self.checkpoints.write_best(checkpoint)
@@ -303,7 +305,7 @@ class _Keeper:
         self.watcher.on_epoch(state)
 
 
-def _open_loggers(run: Run, setup: Setup, past: Sequence[Epoch]) -> list[MetricLogger]:
+def _open_loggers(run: Run, setup: RunSetup, past: Sequence[Epoch]) -> list[MetricLogger]:
     rows = [(epoch.number + 1, _numbers(epoch)) for epoch in past]
     csv = CsvLogger(run.folder / METRICS_FILE, _columns(setup), rows)
     config = run.recipe.model_dump(mode="json")
@@ -311,7 +313,7 @@ def _open_loggers(run: Run, setup: Setup, past: Sequence[Epoch]) -> list[MetricL
     return [csv, *open_loggers(run.recipe.logging, place)]
 
 
-def _columns(setup: Setup) -> list[str]:
+def _columns(setup: RunSetup) -> list[str]:
     monitor = monitored(setup.task, setup.recipe.training.monitor)
     valid = [f"valid_{name}" for name in METRICS[setup.task.target]]
     return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds"]
@@ -328,7 +330,7 @@ def _numbers(epoch: Epoch) -> dict[str, float]:
     }
 
 
-def _finish(run: Run, setup: Setup, state: State, test: Mapping[str, float]) -> None:
+def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, float]) -> None:
     """Write the best epoch's model and how good it is; result.json comes last and says that all is there."""
     best = state.best
     assert best is not None
@@ -350,7 +352,7 @@ def _finish(run: Run, setup: Setup, state: State, test: Mapping[str, float]) -> 
     write_json(run.folder / RESULT, result)
 
 
-def _config(setup: Setup) -> ModelConfig:
+def _config(setup: RunSetup) -> ModelConfig:
     recipe, graph, task = setup.recipe, setup.graph, setup.task
     names = graph.class_name if isinstance(task, NodeTask) else None
     return ModelConfig(
@@ -374,12 +376,11 @@ def _config(setup: Setup) -> ModelConfig:
     )
 
 
-def _branch_edges(setup: Setup) -> tuple[BranchEdges, ...] | None:
+def _branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
     """Return what the edges of each branch have, if any branch has those of another graph."""
     if all(edge_graph(extractor, setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
         return None
-    found = branch_edges(setup.recipe, setup.graph)
-    return tuple(BranchEdges(edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in found)
+    return tuple(branch_edges(setup.recipe, setup.graph))
 
 
 def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:

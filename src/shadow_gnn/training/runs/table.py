@@ -13,7 +13,7 @@ from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.training.runs.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, State, read_json, run_state
+from shadow_gnn.training.runs.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, RunState, read_json, run_state
 from shadow_gnn.training.runs.loggers import read_csv
 
 
@@ -39,7 +39,7 @@ class RunLine:
     """Time of training steps."""
     num_epochs: int
     """Epochs done; of repeats: repeats finished."""
-    state: State | str
+    state: RunState | str
     """finished, running, stopped, or what is wrong with the folder."""
 
 
@@ -78,7 +78,7 @@ def _finished_line(name: str, recipe: Recipe, result: dict[str, Any]) -> RunLine
     )
 
 
-def _unfinished_line(folder: Path, name: str, recipe: Recipe, state: State) -> RunLine:
+def _unfinished_line(folder: Path, name: str, recipe: Recipe, state: RunState) -> RunLine:
     rows = read_csv(folder / METRICS) if (folder / METRICS).exists() else []
     measured = [column for row in rows for column in row if column.startswith("valid_")]
     monitor = recipe.training.monitor
@@ -93,7 +93,7 @@ def _unfinished_line(folder: Path, name: str, recipe: Recipe, state: State) -> R
     return RunLine(name, *_what(recipe), monitor, best, None, seconds, len(rows), state)
 
 
-def _repeats_line(folder: Path, name: str, recipe: Recipe, state: State) -> RunLine:
+def _repeats_line(folder: Path, name: str, recipe: Recipe, state: RunState) -> RunLine:
     done = len(list(folder.glob(f"repeat-*/{RESULT}")))
     if state != "finished":
         return RunLine(name, *_what(recipe), "", None, None, None, done, state)

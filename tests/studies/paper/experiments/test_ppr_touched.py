@@ -19,7 +19,7 @@ def test_measures_what_the_extractor_touches(data_folder):
     refined = PprExtractor(topk=200, threshold=0.01)(graph, targets).nodes_touched.mean()
     assert found["touched"] == pytest.approx([fixed] * 3)
     assert found["refined"] == pytest.approx(refined)
-    assert found["two_hop"] == pytest.approx(hop_counts(graph, targets, 2).nodes[:, 2].mean())
+    assert found["two_hop"] == pytest.approx(hop_counts(graph, targets, 2).num_nodes[:, 2].mean())
     assert (found["tolerance"], found["num_targets"]) == (1e-6, len(targets))
 
 

@@ -87,7 +87,7 @@ def measure_composition(name: str, graph: Graph, max_targets: int, progress: Pro
     found: dict[str, Any] = {}
     for split in SPLITS:
         targets = sample_targets(np.asarray(graph.splits[split], dtype=np.int64), max_targets, seed=SEED)
-        within = hop_counts(graph, targets, NUM_HOPS, progress=progress).nodes
+        within = hop_counts(graph, targets, NUM_HOPS, progress=progress).num_nodes
         normal = np.diff(within, axis=1)
         scopes = scope_hops(graph, extractor, targets, progress)
         found[split] = {

@@ -127,13 +127,13 @@ def _model(graph: Graph, recipe: Recipe, targets: Ints) -> tuple[dict[str, float
     """Return the times of the forward pass, and of joining scopes and looking up their features."""
     setup = make_setup(recipe, graph)
     model = setup.model.eval()
-    (extractor,), (order,) = setup.evaluation_extractors, model.orders
+    (extractor,) = setup.evaluation_extractors
     joining, computing = Clock(), Clock()
     warm = False
     for part in _parts(targets, recipe.training.batch_size):
         scopes = extractor(graph, part)
         with joining.running(len(part)):
-            batch: Batch = collate(graph, scopes, order=order)
+            batch: Batch = collate(graph, scopes, model=model)
         with torch.inference_mode():
             if not warm:
                 model((batch,))

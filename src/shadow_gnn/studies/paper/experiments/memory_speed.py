@@ -27,7 +27,7 @@ from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOpt
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
-from shadow_gnn.training.loop import make_optimiser
+from shadow_gnn.training.loop import make_optimizer
 from shadow_gnn.training.run_setup import make_setup
 
 DATA = ("ogbn-products", "ogbn-papers100M", "flickr", "ogbn-arxiv")
@@ -100,15 +100,15 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
     torch.set_num_threads(num_threads)
     setup = make_setup(recipe, graph)
     model = setup.model.train()
-    optimiser = make_optimiser(model, recipe.training)
+    optimiser = make_optimizer(model, recipe.training)
     targets = sample_targets(split_targets(graph, "train"), num_targets)
-    (extractor,), (order,) = setup.training_extractors, model.orders
+    (extractor,) = setup.training_extractors
     clock, base, peak = Clock(), None, None
     for start in range(0, len(targets), batch_size):
         part = targets[start : start + batch_size]
         if len(part) < batch_size and start:
             break  # A smaller batch at the end is not what is measured.
-        batch = collate(setup.training_graph, extractor(setup.training_graph, part), order=order)
+        batch = collate(setup.training_graph, extractor(setup.training_graph, part), model=model)
         assert batch.y is not None
         base = _restart_peak() if base is None else base
         with clock.running(len(part)):

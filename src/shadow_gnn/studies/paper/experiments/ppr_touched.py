@@ -91,7 +91,7 @@ def measure_touched(name: str, graph: Graph, max_targets: int, progress: Progres
         for extractor in (fixed, replace(fixed, tolerance=None))
     ]
     touched = estimate_mean(counts[0], len(every))
-    two_hop = hop_counts(graph, targets, 2, progress=progress).nodes[:, -1]
+    two_hop = hop_counts(graph, targets, 2, progress=progress).num_nodes[:, -1]
     return {
         "num_targets": len(targets),
         "num_nodes": graph.num_nodes,

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.loading.loader import derive_seed, epoch_rows
+from shadow_gnn.loading.epochs import derive_seed, epoch_rows
 from shadow_gnn.nn.sparse.ops import dropout
 
 Matrix = NDArray[np.float32]

@@ -1,0 +1,92 @@
+"""Branches: the model, edges and extractors of each branch that a recipe and a graph ask for.
+
+Not for: the model as a whole (build.py) or the loaders (run_setup.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from shadow_gnn.extract import Extractor
+from shadow_gnn.extract.base import Hide
+from shadow_gnn.extract.scope_graph import check_scope_graph
+from shadow_gnn.extract.training_view import FeatureStatistics
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.nn.model import ShadowGNN
+from shadow_gnn.recipe import ModelRecipe, Recipe
+from shadow_gnn.training.build import BranchEdges, build_extractor, open_scope_graph, with_cache
+
+
+def branch_models(recipe: Recipe) -> list[ModelRecipe]:
+    """Return the model of each branch, after checking what only the task can tell."""
+    recipes = [part.model or recipe.model for part in recipe.parts]
+    for model in recipes:
+        if model.encoding == "drnl" and recipe.task.kind == "node":
+            raise ValueError(
+                "model: encoding must be hop, ppr or none to predict nodes, got 'drnl', which is for pairs"
+            )
+        if recipe.model.share_weights and model != recipes[0]:
+            raise ValueError("model: branches must be alike to share weights, theirs differ")
+    return recipes
+
+
+def branch_edges(recipe: Recipe, graph: Graph) -> list[BranchEdges]:
+    """Return what the edges of each branch's scopes have, after checking that the graphs they are of fit together."""
+    found: list[BranchEdges] = []
+    for part in recipe.parts:
+        other = None if part.extractor is None else open_scope_graph(part.extractor)
+        if other is not None:
+            check_scope_graph(other, graph)
+        own = part.extractor is None or part.extractor.scope_edges == "graph"
+        found.append(BranchEdges.of(graph if own or other is None else other))
+    return found
+
+
+def make_extractors(
+    recipe: Recipe, model: ShadowGNN, cache_folder: Path | None = None, *, cached: bool = True
+) -> tuple[tuple[Extractor, ...], tuple[Extractor, ...]]:
+    """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
+    settings = recipe.training
+    num_graphs = 2 if recipe.task.inductive or recipe.task.kind == "link" else 1
+    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.parts) * num_graphs)
+    training: list[Extractor] = []
+    evaluation: list[Extractor] = []
+    for part, layout in zip(recipe.parts, model.layouts, strict=True):
+        assert part.extractor is not None
+        hide: Hide = recipe.link.hide if recipe.task.kind == "link" else "none"
+        kinds = [
+            build_extractor(part.extractor, training=mode, edge_pos=bool(layout.edge_arrays), hide=hide)
+            for mode in (True, False)
+        ]
+        first = kinds[0]
+        if cached and settings.cache != "none":
+            folder = cache_folder if settings.cache == "disk" else None
+            kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
+        # One cache serves both where both extract alike.
+        # Packed batches are extracted once: what a cache kept of them would only take memory.
+        training.append(first if settings.pack else kinds[0])
+        evaluation.append(kinds[0] if kinds[0].key == kinds[1].key else kinds[1])
+    return tuple(training), tuple(evaluation)
+
+
+def node_table(recipe: Recipe, graph: Graph) -> tuple[int, int] | None:
+    """Return the nodes and columns of learned inputs; None for none."""
+    return (graph.num_nodes, recipe.inputs.learned_dim) if recipe.inputs.learned_dim else None
+
+
+def with_learned(statistics: FeatureStatistics | None, recipe: Recipe) -> FeatureStatistics | None:
+    """Return the statistics of all inputs: learned columns, which come last, are taken as they are."""
+    if statistics is None or recipe.inputs.learned_dim == 0:
+        return statistics
+    rest = recipe.inputs.learned_dim
+    return FeatureStatistics(
+        np.concatenate((statistics.mean, np.zeros(rest, np.float32))),
+        np.concatenate((statistics.deviation, np.ones(rest, np.float32))),
+    )
+
+
+def in_precision(model: ShadowGNN, recipe: Recipe) -> ShadowGNN:
+    """Return the model with weights of as many bits as a recipe's precision has."""
+    return model.double() if recipe.training.precision == "float64" else model
