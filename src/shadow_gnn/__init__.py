@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from shadow_gnn.training.loop import fit as fit
     from shadow_gnn.training.model_file import TrainedModel as TrainedModel
     from shadow_gnn.training.model_file import read_model as read_model
-    from shadow_gnn.training.run_setup import link_problem as link_problem
+    from shadow_gnn.training.link_setup import link_problem as link_problem
     from shadow_gnn.training.runs.folder import open_run as open_run
     from shadow_gnn.training.runs.run import resume_run as resume_run
     from shadow_gnn.training.runs.run import train_recipe as train_recipe
@@ -165,7 +165,7 @@ _HOME = {
     "generate_graph": "graph.generators.folder",
     "get_dataset": "graph.datasets.named",
     "keep_freed_memory": "base.allocator",
-    "link_problem": "training.run_setup",
+    "link_problem": "training.link_setup",
     "long_range_graph": "studies.theory.long_range",
     "make_problem": "studies.baselines",
     "node_task": "tasks.task",
