@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from anonymous import AnonymousPeak
+from anonymous_memory import AnonymousPeak
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 from shadow_gnn.graph.generators.folder import generate_graph

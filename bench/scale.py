@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import anonymous_bytes
+from anonymous_memory import anonymous_bytes
 from common import CACHE, ROOT, Bar, Report, busy_share
 
 from shadow_gnn.base.allocator import keep_freed_memory
@@ -55,7 +55,7 @@ batch_size = 64
 learning_rate = 0.002
 """
 MOST_ANONYMOUS = 3e9
-HEADING = "## Measured from 10⁶ to 1.1·10⁸ nodes"
+HEADING = "## Measurements from 10⁶ to 1.1·10⁸ nodes"
 
 
 def folder_of(num_nodes: int) -> Path:

@@ -177,7 +177,7 @@ struct Worker {
       ranking.all[at] = {static_cast<double>(offer), options.score[offer], node};
     }
     ranking.all.resize(count);
-    ranking.fix_front();  // They came in order.
+    ranking.fix_front(count);  // They came in order.
     nodes_touched = static_cast<int64_t>(ranking.all.size());
   }
 
@@ -244,7 +244,7 @@ struct Worker {
   void rank_targets() {
     ranking.clear();
     for (const Id target : targets) ranking.all.push_back({0, 1, target});
-    ranking.fix_front();
+    ranking.fix_front(targets.size());
     nodes_touched = static_cast<int64_t>(targets.size());
     edges_touched = 0;
   }

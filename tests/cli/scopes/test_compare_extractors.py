@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities, one_thread  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.compare_extractors import comparable_kinds
 
@@ -18,8 +18,7 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["compare-extractors", *map(str, arguments)])
+run = partial(called.run, "compare-extractors")
 
 
 def test_prints_the_table_the_overlaps_and_a_recommendation(folder):

@@ -2,13 +2,13 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from tests.cli import called
 from tests.communities import communities, one_thread, with_labels  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 
 
@@ -18,15 +18,8 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["baselines", *map(str, arguments)])
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    assert "\n" not in str(result.exception)
-    return str(result.exception)
+run = partial(called.run, "baselines")
+fault = partial(called.fault, "baselines")
 
 
 def test_prints_one_table(folder):

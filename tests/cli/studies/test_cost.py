@@ -1,12 +1,11 @@
 """`shadow cost`: a recipe or a graph alone, JSON, and every fault as one line."""
 
-import json
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 
 
@@ -16,21 +15,13 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["cost", *map(str, arguments)])
+run = partial(called.run, "cost")
+fault = partial(called.fault, "cost")
 
 
 def numbers(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.exception
-    content = json.loads(result.stdout)
+    content = called.numbers("cost", *arguments)
     return content, {line["name"]: line for line in content["costs"]}
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
 
 
 def test_prints_three_ways_of_inference(folder):

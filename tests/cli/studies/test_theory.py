@@ -2,15 +2,13 @@
 
 import json
 import re
+from functools import partial
 
-from typer.testing import CliRunner
+from tests.cli import called
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.studies.theory import STATEMENTS, Check, Outcome
 
-
-def run(*arguments):
-    return CliRunner().invoke(app, ["theory", *map(str, arguments)])
+run = partial(called.run, "theory")
 
 
 def test_prints_a_table_and_writes_the_page(tmp_path):

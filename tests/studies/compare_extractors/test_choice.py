@@ -28,7 +28,7 @@ def test_of_those_within_one_standard_error_the_fastest_wins():
     assert name == "khop"
     assert reason == (
         "micro-f1 0.770 of the probe on 100 validation targets, within one standard error (0.040) of the best, "
-        "ppr (0.800), and the fastest of 2 such (5 against 100 µs)"
+        "ppr (0.800), and the fastest of these 2 (5 against 100 µs)"
     )
 
 

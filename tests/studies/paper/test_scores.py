@@ -2,7 +2,7 @@
 
 from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
 from shadow_gnn.studies.paper.scores import Heads, Line, draw_scores, how_text, score_table
-from shadow_gnn.studies.paper.trained import Row, run_key
+from shadow_gnn.studies.paper.training_jobs import Row, run_key
 
 LINES = [
     Line(Row("a-3", "a"), ("3",), Spread(0.5, 0.01)),

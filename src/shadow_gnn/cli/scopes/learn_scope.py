@@ -109,9 +109,9 @@ def learn_scope_command(
     keep_freed_memory()
     if content.training.precision == "bf16":
         use_working_kernels()
-    from shadow_gnn.studies.learned_scopes.phases import LearnOptions, learn_scope
+    from shadow_gnn.studies.learned_scopes.phases import LearnedScopeOptions, make_learned_scopes
 
-    options = LearnOptions(
+    options = LearnedScopeOptions(
         explainer=explainer.value,
         explainer_epochs=explainer_epochs,
         topk=topk,
@@ -124,7 +124,7 @@ def learn_scope_command(
     )
     folder = out or Path("runs") / f"{recipe.stem}-learned"
     with _watching(folder) as watcher, progress_bar() as progress:
-        result = learn_scope(content, folder, options, watcher=watcher, progress=progress)
+        result = make_learned_scopes(content, folder, options, watcher=watcher, progress=progress)
     typer.echo(result_line(result))
 
 

@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from shadow_gnn.base.memory_needs import MemoryNeed
     from shadow_gnn.recipe import Recipe
-    from shadow_gnn.studies.paper.memory_tables import PaperLine
+    from shadow_gnn.studies.paper.hardware_tables import PaperLine
 
 _PIPED_WIDTH = 160
 
@@ -115,7 +115,7 @@ def _prediction_table(found: list[MemoryNeed], available: int | None) -> Any:
 def _show_paper(json_file: Path | None) -> None:
     from dataclasses import asdict
 
-    from shadow_gnn.studies.paper.memory_tables import hardware_table, memory_table
+    from shadow_gnn.studies.paper.hardware_tables import hardware_table, memory_table
 
     methods, hardware = memory_table(), hardware_table()
     content = {"methods": [asdict(line) for line in methods], "hardware": [asdict(line) for line in hardware]}

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.base.memory_available import available_memory, check_need
 from shadow_gnn.studies.baselines.label_propagation import label_propagation
-from shadow_gnn.studies.baselines.logistic import raw_features, smoothed_features
-from shadow_gnn.studies.baselines.needs import needed
+from shadow_gnn.studies.baselines.logistic import raw_features, sgc, smoothed_features
+from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.operators import Powers, most_powers
 from shadow_gnn.studies.baselines.problem import BaselineResult, Problem
-from shadow_gnn.studies.baselines.sgc import sgc
 from shadow_gnn.studies.baselines.sign import POWERS, sign
 
 BASELINES = ("raw", "smoothed", "sgc", "sign", "lp")

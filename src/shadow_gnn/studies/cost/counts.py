@@ -1,4 +1,4 @@
-"""Counts: nodes and edges that a model works on for each target, and what they cost.
+"""Counts: nodes and edges that a model works on for each target, and their cost.
 
 Not for: the equations (equations.py) or the mean over targets (estimate.py).
 """

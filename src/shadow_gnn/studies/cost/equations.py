@@ -22,7 +22,7 @@ READOUTS = ("center", "sum", "mean", "max", "sort")
 
 @dataclass(frozen=True)
 class ModelShape:
-    """What the equations read of a model."""
+    """Layer kind and widths of a model, for the equations."""
 
     layer: str
     """gcn, sage, gat and gatconv as in the paper; gin, sgc and mlp by equations of our own in the same spirit."""
@@ -82,7 +82,7 @@ def layer_macs(network: ModelShape, num_nodes: Sequence[Any], num_edges: Sequenc
 
 
 def readout_macs(network: ModelShape, num_nodes: Any) -> Any:
-    """Count what follows the layers, by equations of our own; num_nodes: those that are pooled.
+    """Count the skip and the readout after the layers, by equations of our own; num_nodes: pooled nodes.
 
     With width d after the skip and d' out: joining L layers by max or sum costs (L - 1) d per row that is joined;
     pooling n nodes n d, of each layer's output where the skip comes after it; keeping s sorted rows a map from s d;

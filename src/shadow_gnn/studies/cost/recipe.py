@@ -1,6 +1,6 @@
-"""Recipe cost: what a recipe's model costs per target on a graph, with scopes and without.
+"""Recipe cost: operations of a recipe's model per target on a graph, with scopes and without.
 
-Not for: the equations (analysis/cost) or memory (training/footprint.py).
+Not for: the equations (equations.py) or memory (training/footprint.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CostLine:
-    """What one way of inference costs per target."""
+    """Cost of one way of inference per target."""
 
     name: str
     """shadow, normal (minibatch: the whole neighbourhood of each target) or full batch (shared by all targets)."""
@@ -49,7 +49,7 @@ class CostLine:
 
 
 def model_shape(model: ModelRecipe, in_dim: int, *, readout: str | None = None) -> ModelShape:
-    """Return what the equations read of a model; in_dim: columns of its input. readout: in the place of its own."""
+    """Return the shape of a recipe's model; in_dim: columns of its input. readout: replaces its own."""
     wide = in_dim + model.hidden_dim if model.encoding != "none" and model.encoding_join == "concat" else in_dim
     return ModelShape(
         model.layer,

@@ -223,7 +223,7 @@ _TWINS: dict[type[nn.Module], Callable[[Any], nn.Module]] = {
 
 
 class PygTwin(nn.Module):
-    """What a normal GNN (one branch, encoding none, readout center) answers for every node of a graph.
+    """The logits of a normal GNN (one branch, encoding none, readout center) for every node of a graph.
 
     Called as models of PyG are, model(x, edge_index, edge_weight=None), with the features as they are stored. Weights
     are shared, not copied; in eval mode the logits of a target are those of the model itself.
@@ -265,7 +265,7 @@ def _head_scores(x: Tensor, attention: Tensor) -> Tensor:
 
 
 def _attended(total: MessageSum, sent: Tensor, edges: TwinEdges, to_score: Tensor, from_score: Tensor) -> Tensor:
-    """Sum what is sent by attention, what a node sends to itself included. [N, H]"""
+    """Sum the messages by attention, including each node's own. [N, H]"""
     share, own = edges.attention(to_score, from_score)
     values = sent.view(len(sent), own.shape[1], -1)
     out: Tensor = total(sent, edges.edge_index, share) + (own[:, :, None] * values).flatten(1)

@@ -39,9 +39,9 @@ class LongRangeTask:
     num_chains: int = 1_000
     """Targets, of which 4 of 10 are for training and 3 each for validation and test."""
     num_leaves: int = 1
-    """Nodes beside every node of a chain, which say nothing."""
+    """Extra neighbors of every node of a chain, without information."""
     num_noise: int = 3
-    """Random columns beside that of the message."""
+    """Random columns next to that of the message."""
 
     def __post_init__(self) -> None:
         for name, least in (("distance", 1), ("num_chains", 10), ("num_leaves", 0), ("num_noise", 0)):

@@ -32,7 +32,7 @@ _BLUE, _GREY, _RED = "#4878a8", "#9aa5b1", "#d1495b"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study has found so far."""
+    """The results of a study so far."""
 
     trials: tuple[Trial, ...]
     """Every trial that was begun."""
@@ -205,9 +205,9 @@ def _best_lines(study: Study, outcome: Outcome) -> list[str]:
 def _shares_lines(outcome: Outcome) -> list[str]:
     ranked = sorted(outcome.shares.items(), key=lambda item: -1.0 if item[1] is None else item[1], reverse=True)
     return [
-        "## What matters",
+        "## Importance of each key",
         "",
-        "The share of the spread of validation scores that each key alone explains, less what chance would give.",
+        "The share of the spread of validation scores that each key alone explains, less the share expected by chance.",
         "Pruned trials count with their best epoch so far. Few trials tell little.",
         "",
         "| key | share |",

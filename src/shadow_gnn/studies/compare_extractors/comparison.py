@@ -1,4 +1,4 @@
-"""Run: extract scopes of the same targets with every candidate, in turns, and put what is found side by side.
+"""Comparison: extract scopes of the same targets with every candidate, in turns, and compare them.
 
 Not for: which candidates (candidates.py) or which is best (choice.py).
 """
@@ -48,7 +48,7 @@ class CompareOptions:
 
 @dataclass
 class _Measured:
-    """What one candidate gave so far, over all seeds."""
+    """Measurements of one candidate so far, over all seeds."""
 
     candidate: Candidate
     tally: Tally = field(default_factory=Tally)
@@ -105,7 +105,7 @@ def compare_extractors(
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """What all candidates are given for one seed."""
+    """The input of all candidates for one seed."""
 
     graph: Graph
     sample: Mapping[str, Ints]
@@ -160,7 +160,7 @@ def _sample(graph: Graph, count: int, seed: int) -> dict[str, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What the probe reads of the scopes of one chunk; edges are not needed any more."""
+    """The probe's part of the scopes of one chunk; edges are no longer needed."""
 
     split: str
     sizes: Ints

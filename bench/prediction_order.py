@@ -1,6 +1,6 @@
 """Predicting every node: what batches read of a graph in random order, by id, and ordered for locality.
 
-Not for: the speed of a model (step.py) or of extraction (extractors.py).
+Not for: the speed of a model (training_step.py) or of extraction (extractors.py).
 """
 
 from __future__ import annotations

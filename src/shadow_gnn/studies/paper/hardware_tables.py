@@ -1,6 +1,6 @@
-"""The paper's tables of memory and of minimum hardware, with what our equations give beside them.
+"""The paper's tables of memory and of minimum hardware, with the values of our equations.
 
-Not for: the equations (memory/).
+Not for: the equations (base/memory_needs.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAPERS = GraphCounts(111_059_956, 3_231_371_744, 128, 172)
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One line of a table: what the paper has, and what our equations give in bytes."""
+    """One line of a table: the paper's values, and those of our equations in bytes."""
 
     name: str
     """Method or graph."""
@@ -37,7 +37,7 @@ class PaperLine:
     paper_gpu: str
     """Memory of the accelerator, as the paper writes it."""
     ram: int
-    """Bytes of features and edges, or of what is propagated."""
+    """Bytes of features and edges, or of the propagated features."""
     ram_whole: int
     """The same in GB if each part is cut to whole GB, as the paper's text does."""
     step: int | None

@@ -1,6 +1,6 @@
 """The memory that each baseline needs.
 
-Not for: the equations (memory/).
+Not for: the equations (base/memory_needs.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from shadow_gnn.studies.baselines.problem import Problem
 
 
 def needed(name: str, problem: Problem, *, powers: tuple[int, int, int] = (0, 0, 0)) -> MemoryNeed:
-    """Predict a baseline by its name; powers: those of SIGN."""
+    """Estimate the memory of a baseline; powers: those of SIGN."""
     counts = problem.counts
     num_targets = sum(len(nodes) for nodes in problem.targets.values())
     if name == "raw":

@@ -1,4 +1,4 @@
-"""One process of bench/step.py: makes models, ours and their twins on PyG, and times training steps when it is asked.
+"""One process of bench/training_step.py: makes our models and their PyG twins, and times training steps on request.
 
 Not for: choosing what is compared with what. Reads a case a line as JSON and answers with its seconds, so that several
 such processes, with different allocators, can be timed in turns.

@@ -112,7 +112,7 @@ def main() -> None:
         "the median of five in a round.",
         load_line(busy_share()),
     ]
-    report = Report("Reads from the disk", ["what", "warm ms", "cold ms", "cold ms each"], notes=notes)
+    report = Report("Reads from disk", ["read", "warm ms", "cold ms", "cold ms each"], notes=notes)
     found: dict[tuple[int, bool], list[float]] = {}
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as place:

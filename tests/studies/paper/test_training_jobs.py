@@ -11,7 +11,7 @@ from shadow_gnn.base.files import silent
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
 from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
-from shadow_gnn.studies.paper.trained import (
+from shadow_gnn.studies.paper.training_jobs import (
     Row,
     count_runs,
     fast_graph,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import AnonymousPeak, anonymous_bytes
+from anonymous_memory import AnonymousPeak, anonymous_bytes
 from common import Bar, Report, finish, graphs, options, random_targets
 
 from shadow_gnn.base.allocator import keep_freed_memory

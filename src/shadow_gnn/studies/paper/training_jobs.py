@@ -1,10 +1,11 @@
-"""Trained: jobs that train recipes of the paper with several seeds, and the scores that came out.
+"""Training jobs: train recipes of the paper with several seeds, and collect their scores.
 
 Not for: which recipes a table has (a file for each table), or training itself (run).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,16 +41,16 @@ _FAST_SAINT = {"num_nodes": 100, "num_edges": 100, "num_walks": 50, "frontier": 
 
 @dataclass(frozen=True)
 class Row:
-    """A recipe of the paper that is trained on a data set."""
+    """A recipe of the paper that is trained on a dataset."""
 
     recipe: str
     """Name of the recipe."""
     data: str
-    """Name of the data set."""
+    """Name of the dataset."""
 
 
 def num_runs(options: ReproduceOptions, paper: int) -> int:
-    """Return with how many seeds to train: as asked, else as in the paper, else once if it is to be fast."""
+    """Return the number of seeds: as asked, else 1 with --fast, else as in the paper."""
     return options.repeat or (1 if options.fast else paper)
 
 
@@ -61,9 +62,9 @@ def training_jobs(
     *,
     paper_runs: int = 5,
 ) -> list[Job]:
-    """Return a job for each recipe and seed whose data set is there: the first seed of all recipes, then the second.
+    """Return a job for each recipe and seed whose dataset is there: the first seed of all recipes, then the second.
 
-    Runs are in options.out / "runs", so that one that was stopped goes on.
+    Runs are in options.out / "runs", so that a stopped one can resume.
     """
     present = [(row, adapted(recipe_of(row.recipe), options)) for row in rows if row.data in graphs]
     known = {name: _Known.of(fast_graph(graph) if options.fast else graph) for name, graph in graphs.items()}
@@ -80,7 +81,7 @@ def run_key(recipe: str, seed: int) -> str:
 
 
 def score(results: Mapping[str, Result], recipe: str, split: str = "test") -> Spread | None:
-    """Return mean and sample deviation of what a recipe's runs scored; None if there is none."""
+    """Return mean and sample standard deviation of a recipe's scores; None if there is none."""
     values = [found for result in _runs(results, recipe) if (found := result[split]) is not None]
     if not values:
         return None
@@ -93,13 +94,13 @@ def count_runs(results: Mapping[str, Result], recipe: str) -> int:
 
 
 def metric_of(results: Mapping[str, Result], recipes: Sequence[str]) -> str:
-    """Return what the runs are scored by, as people write it."""
+    """Return the metric of the runs, as people write it."""
     names = sorted({str(run["metric"]) for recipe in recipes for run in _runs(results, recipe)})
     return " / ".join(name.replace("_", "-").replace("hits", "Hits@") for name in names) or "score"
 
 
 def adapted(recipe: Recipe, options: ReproduceOptions) -> Recipe:
-    """Return the recipe, small if it is to be fast."""
+    """Return the recipe, or a small one with --fast."""
     return fast_recipe(recipe) if options.fast else recipe
 
 
@@ -145,7 +146,7 @@ def _thinned(targets: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """A graph and what settings say of it, found once for all jobs."""
+    """A graph and its part of the settings, computed once for all jobs."""
 
     graph: Graph
     settings: dict[str, Any]
@@ -161,20 +162,20 @@ class _Known:
 def _training_job(row: Row, recipe: Recipe, known: _Known, options: ReproduceOptions) -> Job:
     settings = {"recipe": recipe.model_dump(mode="json", exclude={"graph"}), "data": row.data, **known.settings}
     key = run_key(row.recipe, recipe.seed)
-    # The settings are in the name: a run of others is never gone on with.
-    folder = options.out / "runs" / f"{key}-{_digest(settings)}"
+    # The name has the settings: a run of other settings is never resumed.
+    folder = options.out / "runs" / f"{key}-{digest(settings)}"
     return Job(key, f"{row.recipe}, seed {recipe.seed}", settings, partial(train, recipe, known.graph, folder))
 
 
 def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Result:
-    """Train a recipe in a run folder, or go on with the run that is there; return its scores."""
+    """Train a recipe in a run folder, or resume an existing run; return its scores."""
     from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe
 
     options = RunOptions(graph=graph, watcher=_Steps(progress))
     run = resume_run(folder, options=options) if folder.exists() else train_recipe(recipe, folder, options=options)
     found = run.result
     assert found is not None
-    # Hundreds of runs are kept; nobody goes on with one that is finished.
+    # Hundreds of runs are kept, and a finished one is never resumed.
     for path in (folder / "checkpoints").iterdir():
         path.unlink()
     metric = found["monitor"]
@@ -211,9 +212,8 @@ def _runs(results: Mapping[str, Result], recipe: str) -> list[Result]:
     return [result for key, result in results.items() if pattern.fullmatch(key)]
 
 
-def _digest(settings: Mapping[str, Any]) -> str:
-    import json
-
+def digest(settings: Mapping[str, Any]) -> str:
+    """Return a short name for settings."""
     checksum = new_checksum()
     checksum.update(json.dumps(settings, sort_keys=True).encode())
     return str(checksum.hexdigest()[:8])
