@@ -95,11 +95,11 @@ if TYPE_CHECKING:
     from shadow_gnn.training.build import build_model as build_model
     from shadow_gnn.training.evaluate import evaluate as evaluate
     from shadow_gnn.training.evaluate import outputs as outputs
+    from shadow_gnn.training.link_setup import link_problem as link_problem
     from shadow_gnn.training.loop import FitOptions as FitOptions
     from shadow_gnn.training.loop import fit as fit
     from shadow_gnn.training.model_file import TrainedModel as TrainedModel
     from shadow_gnn.training.model_file import read_model as read_model
-    from shadow_gnn.training.link_setup import link_problem as link_problem
     from shadow_gnn.training.runs.folder import open_run as open_run
     from shadow_gnn.training.runs.run import resume_run as resume_run
     from shadow_gnn.training.runs.run import train_recipe as train_recipe
