@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.cli.main import app
-from shadow_gnn.recipe.records import EXTRACTORS
+from shadow_gnn.extract import KINDS
 
 ROOT = Path(__file__).parents[1]
 
@@ -106,6 +106,6 @@ def test_every_extractor_has_a_page_and_the_overview_links_it():
     for page in EXTRACTOR_PAGES:
         assert f"(extractors/{page.name})" in text, page.name
     same_page = {"stochastic-ppr": "ppr"}
-    for kind in EXTRACTORS:
+    for kind in KINDS:
         assert f"[`{kind}`](extractors/{same_page.get(kind, kind)}.md" in text, kind
         assert ROOT / "docs" / "extractors" / f"{same_page.get(kind, kind)}.md" in EXTRACTOR_PAGES, kind

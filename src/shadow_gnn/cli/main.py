@@ -36,7 +36,7 @@ app = typer.Typer(
 
 # Every subcommand is added here and nowhere else.
 app.add_typer(data.app, name="data")
-app.command("extract")(extract.extract_command)
+app.command("extract", cls=extract.ExtractCommand)(extract.extract_command)
 app.command("train")(train.train_command)
 app.command("learn-scope")(learn_scope.learn_scope_command)
 app.command("tune")(tune.tune_command)

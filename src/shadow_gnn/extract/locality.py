@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.base.work_folder import Work
-from shadow_gnn.extract.rows import neighbour_lists
+from shadow_gnn.extract.gather import neighbor_lists
 from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
@@ -70,7 +70,7 @@ def _blocks(graph: Graph) -> Iterator[tuple[int, Ints, NDArray[Any]]]:
         stop = min(start + _BLOCK_NODES, graph.num_nodes)
         first = start
         while first < stop:
-            indptr, indices, last = neighbour_lists(graph, first, stop, _BLOCK_ENTRIES)
+            indptr, indices, last = neighbor_lists(graph, first, stop, _BLOCK_ENTRIES)
             yield first, indptr, indices
             first = last
 

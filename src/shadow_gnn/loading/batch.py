@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from shadow_gnn.extract.rows import Joined, array_rows, collate_scopes, feature_rows
+from shadow_gnn.extract.gather import Joined, array_rows, collate_scopes, feature_rows
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 

@@ -16,8 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.memory import available_memory
 from shadow_gnn.base.prefetch import Prefetch
-from shadow_gnn.extract.base import Extractor, check_int, check_targets, edge_graph
-from shadow_gnn.extract.rows import expect_scopes
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.gather import expect_scopes
+from shadow_gnn.extract.options import check_int
+from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, EdgeArray, Order, check_collate, collate
 
@@ -132,9 +134,9 @@ class Loader:
         check_int("Loader", "prefetch", prefetch, 0)
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
             raise TypeError(f"Loader: seed must be an integer, got {seed!r}")
-        self.edge_graph = edge_graph(extractor, graph)
+        self.edge_graph = extractor.edge_graph(graph)
         check_collate("Loader", self.edge_graph, order, edges)
-        if edges and not getattr(extractor, "edge_pos", True):
+        if edges and not extractor.edge_pos:
             raise ValueError("Loader: extractor must report edge positions for edges; make it with edge_pos=True")
         self.graph = graph
         self.extractor = extractor

@@ -46,7 +46,7 @@ def normal_loader(
     if recipe.training.method == "saint":
         sampler, num_steps = make_sampler(recipe.saint), recipe.saint.num_steps
         return SaintLoader(graph, targets, sampler, num_steps=num_steps, seed=recipe.seed, edges=edges, inputs=inputs)
-    fanouts = recipe.neighbour.fanouts
+    fanouts = recipe.neighbor.fanouts
     return NeighbourLoader(
         graph,
         targets,

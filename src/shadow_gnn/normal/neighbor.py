@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shadow_gnn.base.prefetch import Prefetch
-from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate
 from shadow_gnn.loading.loader import EVERYTHING, Share, derive_seed, epoch_rows, shared_rows

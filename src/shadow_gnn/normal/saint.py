@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from shadow_gnn.base.prefetch import Prefetch
-from shadow_gnn.extract.base import check_int
-from shadow_gnn.extract.rows import array_rows, feature_rows
+from shadow_gnn.extract.gather import array_rows, feature_rows
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, EdgeArray, check_collate, edge_arrays
 from shadow_gnn.loading.loader import derive_seed

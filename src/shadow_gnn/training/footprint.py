@@ -22,14 +22,14 @@ from shadow_gnn.base.memory import (
     whole_counts,
 )
 from shadow_gnn.base.memory.needs import BATCHES_AHEAD
-from shadow_gnn.extract import Subgraphs
+from shadow_gnn.extract import PprExtractor, Subgraphs
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.normal.loaders import make_sampler
 from shadow_gnn.normal.saint_samplers import Drawer
 from shadow_gnn.normal.whole import WholeGraph
-from shadow_gnn.recipe import BranchRecipe, InputsRecipe, PprRecipe, Recipe, SaintRecipe
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, Recipe, SaintRecipe
 from shadow_gnn.tasks.task import node_task
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.run_setup import EVALUATION_FACTOR
@@ -54,7 +54,7 @@ def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCount
 
 def network_of(recipe: Recipe) -> Network:
     """Return the numbers of a recipe's model; of several branches, the first one's."""
-    model = recipe.parts[0].model or recipe.model
+    model = recipe.all_branches[0].model or recipe.model
     return Network(
         layer=model.layer.lower(),
         num_layers=model.num_layers,
@@ -69,7 +69,7 @@ def predict_run(recipe: Recipe, graph: Graph) -> Prediction:
     """Predict the recipe's own way of training."""
     if not recipe.is_normal:
         return predict_shadow(recipe, graph)
-    predict = {"full": _predict_full, "saint": _predict_saint, "neighbour": _predict_neighbour}
+    predict = {"full": _predict_full, "saint": _predict_saint, "neighbor": _predict_neighbour}
     return predict[recipe.training.method](recipe, graph)
 
 
@@ -98,7 +98,7 @@ def _predict_saint(recipe: Recipe, graph: Graph) -> Prediction:
 
 def _predict_neighbour(recipe: Recipe, graph: Graph) -> Prediction:
     counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
-    fanouts, size = recipe.neighbour.fanouts, recipe.training.batch_size
+    fanouts, size = recipe.neighbor.fanouts, recipe.training.batch_size
     if _is_countable(graph):
         targets = np.random.default_rng(recipe.seed).permutation(graph.splits["train"])
         wide = fanouts * network.num_layers if len(fanouts) == 1 else fanouts
@@ -107,7 +107,7 @@ def _predict_neighbour(recipe: Recipe, graph: Graph) -> Prediction:
         batch = _joined_counts(drawn, network.num_layers, num_alive)
     else:
         batch = neighbour_counts(counts, network.num_layers, size, max(fanouts))
-    return _predict_drawn("neighbour", counts, network, batch)
+    return _predict_drawn("neighbor", counts, network, batch)
 
 
 def _predict_drawn(
@@ -147,8 +147,8 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
     training: list[BatchCounts] = []
     evaluation: list[BatchCounts] = []
     kept = 0
-    for part in recipe.parts:
-        extractor = part.extractor or PprRecipe()
+    for part in recipe.all_branches:
+        extractor = part.extractor or PprExtractor()
         scopes = build_extractor(extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
         batch = collate(graph, scopes, features=False)
         most = graph.num_edges * (1 + recipe.link.num_negatives) if links else 0
@@ -247,7 +247,7 @@ def _num_kept(recipe: Recipe, graph: Graph) -> int:
 
 def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
     """Return the bytes of the scopes that are kept between epochs."""
-    made = (build_extractor(part.extractor or PprRecipe(), training=True) for part in recipe.parts)
+    made = (build_extractor(part.extractor or PprExtractor(), training=True) for part in recipe.all_branches)
     deterministic = all(extractor.deterministic for extractor in made)
     if recipe.training.cache != "memory" or not deterministic:
         return 0

@@ -70,7 +70,7 @@ class State:
 
     model: nn.Module
     """With the weights of now."""
-    optimiser: Optimizer
+    optimizer: Optimizer
     """With the numbers of now."""
     history: tuple[Epoch, ...]
     """Every epoch so far."""
@@ -181,9 +181,9 @@ def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
     return fabric
 
 
-def make_optimiser(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
-    """Return the optimiser of the settings, in the fused form that touches each weight once."""
-    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+def make_optimizer(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
+    """Return the optimizer of the settings, in the fused form that touches each weight once."""
+    kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     return kind(weights, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
@@ -204,14 +204,14 @@ def fit(
     if not options.ranks.alone:
         check_shareable(model)
     fabric = options.fabric or make_fabric(settings, options.ranks)
-    optimiser = make_optimiser(model.to(fabric.device), settings)
-    trainee, stepper = fabric.setup(_Trainee(model, task), optimiser)
+    optimizer = make_optimizer(model.to(fabric.device), settings)
+    trainee, stepper = fabric.setup(_Trainee(model, task), optimizer)
     loop = _Loop(fabric, trainee, stepper, tuple(loaders), task, settings, options)
     history: tuple[Epoch, ...] = ()
     if options.checkpoint is not None:
-        restore_training(options.checkpoint, model, optimiser)
+        restore_training(options.checkpoint, model, optimizer)
         history = tuple(Epoch(**epoch) for epoch in options.checkpoint.content["history"])
-    state = State(model, optimiser, history, monitor)
+    state = State(model, optimizer, history, monitor)
     best_weights: dict[str, Tensor] = {}
     while len(state.history) < settings.num_epochs and not stops_early(state, settings):
         epoch = loop.train(state)
@@ -257,7 +257,7 @@ class _Loop:
 
     fabric: Any
     trainee: nn.Module
-    optimiser: Any
+    optimizer: Any
     loaders: tuple[BatchSource, ...]
     task: Task
     settings: TrainingRecipe
@@ -299,18 +299,18 @@ class _Loop:
         A loss or gradient that is not finite changes no weight.
         """
         seed_step(self.options.seed, epoch, step, self.fabric.device, rank=self.options.ranks.rank)
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = rate
         loss, logits = self.trainee(parcel)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         mean, count, factor = self._everywhere(loss.detach(), 0 if parcel.batches[0].filler else len(logits))
         self.fabric.backward(loss * factor)
         largest = self.settings.clip_norm or math.inf
-        norm = self.fabric.clip_gradients(self.trainee, self.optimiser, max_norm=largest, error_if_nonfinite=False)
+        norm = self.fabric.clip_gradients(self.trainee, self.optimizer, max_norm=largest, error_if_nonfinite=False)
         value, size, num_targets = torch.stack((mean, norm, count)).tolist()  # one wait for the device, not three
         if not (math.isfinite(value) and math.isfinite(size)):
             raise TrainingError(_not_finite(value, size, epoch, step, self._target_ids(parcel.batches[0])))
-        self.optimiser.step()
+        self.optimizer.step()
         return value, int(num_targets), logits
 
     def _everywhere(self, loss: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor | float]:

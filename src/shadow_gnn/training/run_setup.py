@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
-from shadow_gnn.extract.base import Hide
-from shadow_gnn.extract.scope_graph import check_scope_graph
+from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.training_view import FeatureStatistics, feature_statistics, training_view
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
@@ -33,7 +32,7 @@ from shadow_gnn.tasks.links.loader import PairLoader, TrainingPairs
 from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric
 from shadow_gnn.tasks.links.splits import LinkSplits, SplitOptions, make_splits
 from shadow_gnn.tasks.task import LinkTask, Task, node_task, split_targets
-from shadow_gnn.training.build import EdgeWidths, build_extractor, build_model, open_scope_graph, with_cache
+from shadow_gnn.training.build import EdgeWidths, build_extractor, build_model, with_cache
 
 Ints = NDArray[np.int64]
 
@@ -216,7 +215,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     read = make_inputs(recipe.inputs, graph, task, folder=folder)
     read_in_training = read if view is graph else make_inputs(recipe.inputs, view, task, folder=folder)
     statistics = None
-    if recipe.model.standardise and graph.x is not None:
+    if recipe.model.standardize and graph.x is not None:
         seen = train if recipe.task.inductive else None
         statistics = feature_statistics(graph, seen) if read_in_training is None else read_in_training.statistics(seen)
     model = build_model(
@@ -258,7 +257,7 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> Setu
     task = LinkTask()
     inputs = make_inputs(recipe.inputs, links.graph, task)
     statistics = None
-    if recipe.model.standardise and graph.x is not None:
+    if recipe.model.standardize and graph.x is not None:
         statistics = feature_statistics(graph) if inputs is None else inputs.statistics()
     model = build_model(
         branch_models(recipe),
@@ -341,7 +340,7 @@ def with_learned(statistics: FeatureStatistics | None, recipe: Recipe) -> Featur
 
 def branch_models(recipe: Recipe) -> list[ModelRecipe]:
     """Return the model of each branch, after checking what only the task can tell."""
-    recipes = [part.model or recipe.model for part in recipe.parts]
+    recipes = [part.model or recipe.model for part in recipe.all_branches]
     for model in recipes:
         if model.encoding == "drnl" and recipe.task.kind == "node":
             raise ValueError(
@@ -354,14 +353,8 @@ def branch_models(recipe: Recipe) -> list[ModelRecipe]:
 
 def branch_edges(recipe: Recipe, graph: Graph) -> list[EdgeWidths]:
     """Return what the edges of each branch's scopes have, after checking that the graphs they are of fit together."""
-    found: list[EdgeWidths] = []
-    for part in recipe.parts:
-        other = None if part.extractor is None else open_scope_graph(part.extractor)
-        if other is not None:
-            check_scope_graph(other, graph)
-        own = part.extractor is None or part.extractor.scope_edges == "graph"
-        found.append(EdgeWidths.of(graph if own or other is None else other))
-    return found
+    extractors = (branch.extractor for branch in recipe.all_branches)
+    return [EdgeWidths.of(graph if each is None else each.edge_graph(graph)) for each in extractors]
 
 
 def make_extractors(
@@ -370,13 +363,13 @@ def make_extractors(
     """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
     settings = recipe.training
     num_graphs = 2 if recipe.task.inductive or recipe.task.kind == "link" else 1
-    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.parts) * num_graphs)
+    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.all_branches) * num_graphs)
     training: list[Extractor] = []
     evaluation: list[Extractor] = []
-    for part, edges in zip(recipe.parts, model.edges, strict=True):
+    for part, edges in zip(recipe.all_branches, model.edges, strict=True):
         assert part.extractor is not None
         hide: Hide = recipe.link.hide if recipe.task.kind == "link" else "none"
-        kinds = [
+        kinds: list[Extractor] = [
             build_extractor(part.extractor, training=mode, edge_pos=bool(edges), hide=hide) for mode in (True, False)
         ]
         first = kinds[0]

@@ -34,7 +34,7 @@ def advice_for(prediction: Prediction) -> list[str]:
     tries = ["a lower training.batch_size"]
     if prediction.parts.get("cached scopes", 0) * 2 > prediction.total:
         tries = ["a lower training.cache_megabytes", 'training.cache = "disk"']
-    if prediction.name in ("saint", "neighbour"):
+    if prediction.name in ("saint", "neighbor"):
         tries.append('training.method = "shadow"')
     return [*tries, "a smaller model.hidden_dim", 'training.precision = "bf16"']
 

@@ -268,7 +268,7 @@ def _training(graph: GraphCounts, network: Network, batch: BatchCounts) -> dict[
         # What the loss makes of the logits: normalised, their logarithms, and the gradient.
         "logits": 4 * batch.row_counts[-1] * graph.out_dim * FLOAT,
         "gradients": 3 * max(batch.row_counts[:-1]) * network.hidden_dim * FLOAT,
-        # The weights, their gradient, two averages of the optimiser, and those of the best epoch.
+        # The weights, their gradient, two averages of the optimizer, and those of the best epoch.
         "weights": 5 * weights * FLOAT,
     }
 

@@ -38,7 +38,7 @@ class MethodName(StrEnum):
     """How the normal GNN is trained."""
 
     full = "full"
-    neighbour = "neighbour"
+    neighbor = "neighbor"
 
 
 def learn_scope_command(
@@ -83,7 +83,7 @@ def learn_scope_command(
     """Learn which nodes belong to a target's scope, in the two phases of the paper.
 
     The recipe is that of a shaDow model. Phase 1 trains the same layers as a normal GNN (no encoding, readout center;
-    method full or neighbour by the graph's size). Then the recipe's extractor, with --candidates in the place of its
+    method full or neighbor by the graph's size). Then the recipe's extractor, with --candidates in the place of its
     own topk (or max_nodes), offers nodes for each target, an explainer of the normal GNN ranks them, and the --topk
     best that are connected go into a scope file. Phase 2 trains the shaDow model with extractor = {kind = "file", path
     = ".../scopes.safetensors"} and everything else as in the recipe; any other recipe can use the file in the same way.
@@ -101,8 +101,8 @@ def learn_scope_command(
     from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
     content = read_recipe(find_recipe(recipe), changes)

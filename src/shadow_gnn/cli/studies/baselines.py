@@ -99,8 +99,8 @@ def _run_links(graph: str, path: Path, only: str | None, repeat: int, json_file:
     from shadow_gnn.base.files import write_file
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
     from shadow_gnn.tasks.links.encoder import EncoderOptions
     from shadow_gnn.training.run_setup import link_monitor, link_problem, open_recipe_graph

@@ -76,8 +76,8 @@ def cost_command(
 def _recipe(path: Path | None, graph: str | None, changes: list[str], given: dict[str, Any]) -> Recipe:
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
         named = {**given, **({} if graph is None else {"graph": graph})}
@@ -138,7 +138,7 @@ def _print(recipe: Recipe, lines: list[CostLine], num_all: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    model = recipe.parts[0].model or recipe.model
+    model = recipe.all_branches[0].model or recipe.model
     counted = lines[0].macs.num_targets
     title = f"{recipe.graph}: {model.num_layers} layers of {model.layer}-{model.hidden_dim}, "
     title += f"{counted:,} targets" + ("" if counted == num_all else f" drawn of {num_all:,}")

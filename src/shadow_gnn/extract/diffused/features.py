@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.extract.diffused.block import Block, best_of
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph, SparseFeatures
 
 Search = Literal["exact", "hnsw"]

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.base import check_int, resolve_threads
+from shadow_gnn.extract.core_calls import resolve_threads
 from shadow_gnn.extract.diffused.block import Block, best_of
 from shadow_gnn.extract.diffused.features import FeatureNeighbours
 from shadow_gnn.extract.diffused.walks import HeatDiffusion, PprDiffusion
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 
 Normalise = Literal["none", "rows", "symmetric"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract.diffused.block import Block
-from shadow_gnn.extract.ppr import ppr_scores
+from shadow_gnn.extract.kinds.ppr import ppr_scores
 from shadow_gnn.graph.record import Graph
 
 Transition = Literal["auto", "symmetric", "walk"]

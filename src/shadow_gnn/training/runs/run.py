@@ -18,11 +18,11 @@ import torch
 from shadow_gnn.base.errors import TrainingError, WriteError
 from shadow_gnn.base.memory import available_memory, check_fits
 from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
-from shadow_gnn.extract.base import edge_graph
+from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import check_space
 from shadow_gnn.loading.loader import Share
-from shadow_gnn.recipe import PATH_KEYS, CombinedRecipe, ExtractorRecipe, Recipe
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
@@ -166,7 +166,7 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
     method = recipe.training.method
     if not ranks.alone and method in ("full", "saint"):
         raise ValueError(
-            f"training: method must be shadow or neighbour for {ranks.num_ranks} processes, got {method!r}, "
+            f"training: method must be shadow or neighbor for {ranks.num_ranks} processes, got {method!r}, "
             "whose batches are one graph that cannot be shared; train it as one process"
         )
 
@@ -199,15 +199,8 @@ def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
 def _with_other_paths(recipe: Recipe) -> Recipe:
     """Return the recipe with the whole paths of the folders and files that its extractors name."""
 
-    def whole(extractor: ExtractorRecipe | None) -> ExtractorRecipe | None:
-        if extractor is None:
-            return None
-        named = {key: getattr(extractor, key, None) for key in PATH_KEYS}
-        update: dict[str, object] = {key: os.path.abspath(name) for key, name in named.items() if name}
-        if isinstance(extractor, CombinedRecipe):
-            parts = (part.model_copy(update={"extractor": whole(part.extractor)}) for part in extractor.parts)
-            update["parts"] = tuple(parts)
-        return extractor.model_copy(update=update)
+    def whole(extractor: BaseExtractor | None) -> BaseExtractor | None:
+        return None if extractor is None else extractor.with_absolute_paths()
 
     branches = tuple(branch.model_copy(update={"extractor": whole(branch.extractor)}) for branch in recipe.branches)
     return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
@@ -290,7 +283,7 @@ class _Keeper:
         settings, epoch = self.setup.recipe.training, state.history[-1]
         number = epoch.number + 1
         content = {"run_id": self.run.record.run_id, "history": [asdict(past) for past in state.history]}
-        checkpoint = take_checkpoint(state.model, state.optimiser, content)
+        checkpoint = take_checkpoint(state.model, state.optimizer, content)
         # The best one first: a run that is killed between the two makes this epoch again and writes the same.
         if state.best is epoch:
             self.checkpoints.write_best(checkpoint)
@@ -364,7 +357,7 @@ def _config(setup: Setup) -> ModelConfig:
         value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
         value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
         class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
-        branches=recipe.parts,
+        branches=recipe.all_branches,
         inputs=recipe.inputs,
         link=recipe.link,
         num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
@@ -376,7 +369,7 @@ def _config(setup: Setup) -> ModelConfig:
 
 def _branch_edges(setup: Setup) -> tuple[BranchEdges, ...] | None:
     """Return what the edges of each branch have, if any branch has those of another graph."""
-    if all(edge_graph(extractor, setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
+    if all(extractor.edge_graph(setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
         return None
     found = branch_edges(setup.recipe, setup.graph)
     return tuple(BranchEdges(edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in found)

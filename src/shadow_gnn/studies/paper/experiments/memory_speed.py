@@ -27,7 +27,7 @@ from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Res
 from shadow_gnn.studies.paper.timing import Clock, machine
 from shadow_gnn.studies.paper.trained import adapted
 from shadow_gnn.tasks.task import split_targets
-from shadow_gnn.training.loop import make_optimiser
+from shadow_gnn.training.loop import make_optimizer
 from shadow_gnn.training.run_setup import make_setup
 
 DATA = ("ogbn-products", "ogbn-papers100M", "flickr", "ogbn-arxiv")
@@ -101,7 +101,7 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
     torch.set_num_threads(num_threads)
     setup = make_setup(recipe, graph)
     model = setup.model.train()
-    optimiser = make_optimiser(model, recipe.training)
+    optimizer = make_optimizer(model, recipe.training)
     targets = sample_targets(split_targets(graph, "train"), num_targets)
     (extractor,), (order,) = setup.training_extractors, model.orders
     clock, base, peak = Clock(), None, None
@@ -115,8 +115,8 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
         with clock.running(len(part)):
             loss = setup.task.loss(model((batch,)), batch.y)
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            optimiser.zero_grad()
+            optimizer.step()
+            optimizer.zero_grad()
         peak = _status("VmHWM")
     memory = None if base is None or peak is None else peak - base
     return {"machine": machine(), "batch_size": batch_size, "memory": memory, **clock.per_target()}
@@ -192,7 +192,7 @@ def _draw(points: Mapping[str, list[dict[str, Any]]], path: Path) -> None:
     write_figure(path, (10, 4), 2, on)
 
 
-_TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimiser) with batches of 32, 64 and 128
+_TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimizer) with batches of 32, 64 and 128
 scopes, each in a process of its own: the most memory that the steps hold beyond what the process had before the first
 one, and the time of the model's work per target, extraction not included. The paper has a GPU (RTX 3090), whose cores
 larger batches fill; a processor is busy with small batches already, so that memory grows with the batch and speed

@@ -14,6 +14,7 @@ import numpy as np
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.data import data_titles, open_found
 from shadow_gnn.studies.paper.experiment import Finding, Job, Options, Result
@@ -73,7 +74,7 @@ class Papers100M:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES
         assert recipe.extractor is not None
         settings = {
-            "extractor": recipe.extractor.model_dump(mode="json"),
+            "extractor": extractor_table(recipe.extractor),
             "fingerprint": graph.fingerprint,
             "num_targets": count,
         }
