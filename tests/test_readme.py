@@ -36,7 +36,11 @@ def commands(code: str) -> list[list[str]]:
 def folder(tmp_path, monkeypatch):
     """Go to an empty folder with the files that the README's commands name."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    before = dict(KINDS)
+    yield tmp_path
+    # An example may add a kind of extractor.
+    KINDS.clear()
+    KINDS.update(before)
 
 
 def write_readme_files(folder: Path) -> None:
