@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 from common import CACHE
-from study import MORE_SIZES, study_graph
+from comparison_runs import MORE_SIZES, study_graph
 
 from shadow_gnn.base.files import write_file
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.extract.diffused import FeatureNeighbours, Kept, PprDiffusion, diffuse_graph
+from shadow_gnn.extract.diffused import FeatureNeighbors, Kept, PprDiffusion, diffuse_graph
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import Recipe
@@ -103,7 +103,7 @@ def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
 
 
 def _scope_graph(row: str, graph: Graph, path: Path) -> None:
-    source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbours()
+    source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbors()
     kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBOURS)
     save_graph(diffuse_graph(graph, source, kept, num_threads=1), path, overwrite=True)
 

@@ -92,7 +92,7 @@ def test_samplers_are_those_of_the_recipe():
 
 
 def test_one_fanout_serves_all_layers(graph):
-    setup = make_setup(recipe_of("neighbor", neighbour={"fanouts": [3]}), graph)
+    setup = make_setup(recipe_of("neighbor", neighbor={"fanouts": [3]}), graph)
     loader = normal_loader(setup.recipe, graph, split_targets(graph, "train"), setup.model)
     assert loader.fanouts == (3, 3)
 
@@ -146,7 +146,7 @@ def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     [
         (
             'training = "ful"',
-            'training.method: must be shadow, full, saint or neighbour, got "ful"; did you mean full?',
+            'training.method: must be shadow, full, saint or neighbor, got "ful"; did you mean full?',
         ),
         ('training = "full"\n[extractor]', 'extractor: must be left out for training.method "full"'),
         ('training = "full"\n[model]\nencoding = "hop"', 'model.encoding: must be "none"'),

@@ -5,6 +5,8 @@ Not for: joining scopes to batches (loading/batch.py).
 
 from shadow_gnn.extract.base_extractor import BaseExtractor
 from shadow_gnn.extract.cached import CachedExtractor
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.diffused import FeatureNeighbors, HeatDiffusion, Kept, PprDiffusion, diffuse_graph
 from shadow_gnn.extract.induce import induce
 from shadow_gnn.extract.kinds import KINDS
 from shadow_gnn.extract.kinds.combined import CombinedExtractor, Part
@@ -19,6 +21,7 @@ from shadow_gnn.extract.kinds.rwr import RwrExtractor
 from shadow_gnn.extract.kinds.similar import SimilarExtractor
 from shadow_gnn.extract.kinds.simrank import SimrankExtractor
 from shadow_gnn.extract.protocol import Extractor
+from shadow_gnn.extract.scope_file import Origin, sorted_nodes, write_scope_file
 from shadow_gnn.extract.subgraphs import Subgraphs
 
 __all__ = [
@@ -27,19 +30,28 @@ __all__ = [
     "CachedExtractor",
     "CombinedExtractor",
     "Extractor",
+    "FeatureNeighbors",
     "FileExtractor",
     "FireExtractor",
     "FullExtractor",
+    "HeatDiffusion",
     "HeatExtractor",
     "KatzExtractor",
+    "Kept",
     "KhopExtractor",
     "NodeExtractor",
+    "Origin",
     "Part",
+    "PprDiffusion",
     "PprExtractor",
     "RwrExtractor",
     "SimilarExtractor",
     "SimrankExtractor",
     "StochasticPprExtractor",
     "Subgraphs",
+    "check_targets",
+    "diffuse_graph",
     "induce",
+    "sorted_nodes",
+    "write_scope_file",
 ]

@@ -1,4 +1,4 @@
-"""Locality: an order of targets in which those that share neighbours follow one another, and so the pages they need.
+"""Locality: an order of targets in which those that share neighbors follow one another, and so the pages they need.
 
 Not for: predictions in that order (inference/bulk.py), or communities: these groups are only good enough.
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.base.work_folder import Work
+from shadow_gnn.base.work_folder import WorkFolder
 from shadow_gnn.extract.gather import neighbor_lists
 from shadow_gnn.graph.record import Graph
 
@@ -28,7 +28,7 @@ _LOW = (1 << 32) - 1
 _MOST_GROUPS = (1 << 31) - 1
 
 
-def order_targets(graph: Graph, targets: Ints | range, work: Work, progress: Progress = silent) -> bool:
+def order_targets(graph: Graph, targets: Ints | range, work: WorkFolder, progress: Progress = silent) -> bool:
     """Write an order of the targets into a work folder, once; False where theirs is kept, as they are too few to gain.
 
     `order` has the target, by its number, that is worked on first, second and so on; `place` has, for each target,
@@ -49,7 +49,7 @@ def group_nodes(
 ) -> NDArray[Any]:
     """Give each node the number of a group of nodes that are mostly linked with one another. [N]
 
-    Label propagation: a node joins the group that most of its neighbours are in, block by block, a few times. The
+    Label propagation: a node joins the group that most of its neighbors are in, block by block, a few times. The
     lists are read in sequence; the groups are in a file without a name in the folder, or in memory if it is None.
     """
     count = graph.num_nodes
@@ -65,7 +65,7 @@ def group_nodes(
 
 
 def _blocks(graph: Graph) -> Iterator[tuple[int, Ints, NDArray[Any]]]:
-    """Give the neighbour lists of all nodes in blocks: the first node, where each list begins, the lists."""
+    """Give the neighbor lists of all nodes in blocks: the first node, where each list begins, the lists."""
     for start in range(0, graph.num_nodes, _BLOCK_NODES):
         stop = min(start + _BLOCK_NODES, graph.num_nodes)
         first = start
@@ -99,7 +99,7 @@ def _begins(values: Ints) -> Ints:
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
 
 
-def _write_order(group: NDArray[Any], targets: Ints | range, work: Work) -> None:
+def _write_order(group: NDArray[Any], targets: Ints | range, work: WorkFolder) -> None:
     """Sort targets by group, then by number, and write the order and its inverse."""
     count = len(targets)
     keys, inverse = (new_array((count,), np.int64, work.folder) for _ in range(2))

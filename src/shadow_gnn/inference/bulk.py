@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import Progress, new_checksum, read_bytes, silent
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
-from shadow_gnn.base.work_folder import Work, open_work
+from shadow_gnn.base.work_folder import WorkFolder, open_work_folder
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.locality import order_targets
 from shadow_gnn.graph.manifest import MAX_BYTES
@@ -89,7 +89,7 @@ class Question:
 class Answers:
     """What a model says of targets, on the disk; the rows are in the order of the work, which need not be theirs."""
 
-    def __init__(self, question: Question, work: Work, *, ordered: bool, patience: Patience) -> None:
+    def __init__(self, question: Question, work: WorkFolder, *, ordered: bool, patience: Patience) -> None:
         """Use the files of a work folder, made if they are not there."""
         count, trained = len(question.targets), question.trained
         self._targets, self._work, self._patience = question.targets, work, patience
@@ -149,14 +149,14 @@ def answered(
     inputs = model_inputs(question.trained, question.graph)
     if not ranks.is_main:
         folder, ordered, start = wait_for_main(ranks)
-        work = Work(Path(folder), resumed=True)
+        work = WorkFolder(Path(folder), resumed=True)
         for _ in _outputs(question, inputs, _order(question, work) if ordered else None, start, ranks):
             pass
         yield None
         wait_for_main(ranks)
         return
     _check_targets(question)
-    with open_work(path, question.job, keep=True) as work:
+    with open_work_folder(path, question.job, keep=True) as work:
         if work.replaced:
             note(f"{path}: was begun with another model, graph, targets or options; starts anew")
         patience = Patience(ranks)
@@ -188,7 +188,7 @@ def _outputs(
         start = stop
 
 
-def _order(question: Question, work: Work) -> Ints:
+def _order(question: Question, work: WorkFolder) -> Ints:
     return work.rows("order", (len(question.targets),), np.int64).mapped()
 
 

@@ -98,8 +98,9 @@ def write_predictions(
     """Write one row for each target, in their order; the file appears whole or not at all.
 
     Of many targets of a graph folder the answers are kept beside the table until it is there: after a kill the same
-    call goes on from them and ends with the same bytes. note: is told of that in a line. ranks: they share the
-    targets, and the main one writes what it would write alone.
+    call goes on from them. note: is told of that in a line. ranks: they share the targets, batch by batch, and the main
+    one writes what it would write alone. Both end with the same bytes if torch's threads, the type of processor and the
+    versions are the same, and differ by rounding otherwise.
     """
     begin = time.monotonic()
     request = _Request(check_out(path), trained, graph, targets, options or PredictionOptions(), progress, ranks)

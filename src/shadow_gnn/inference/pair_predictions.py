@@ -58,7 +58,8 @@ def write_pair_predictions(
 ) -> int:
     """Write one row for each pair, in their order, and return how many; the file appears whole or not at all.
 
-    ranks: they share the pairs, and the main one writes what it would write alone.
+    ranks: they share the pairs, and the main one writes what it would write alone: the same bytes if torch's threads,
+    the type of processor and the versions are the same, other last digits otherwise.
     """
     path, given = check_out(path), np.asarray(pairs)
     checked = check_pairs("predict", graph, pairs)

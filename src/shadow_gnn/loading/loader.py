@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.base.memory import available_memory
+from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.gather import expect_scopes

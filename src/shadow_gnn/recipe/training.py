@@ -34,7 +34,7 @@ class TrainingRecipe(Record):
 
     method: Method = "shadow"
     """shadow: a scope for each target; the others train a normal GNN: on the whole graph at once (full), on subgraphs
-    of GraphSAINT (saint, see its table) or on drawn neighbours (neighbour, see its table)."""
+    of GraphSAINT (saint, see its table) or on drawn neighbors (neighbor, see its table)."""
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     """Most passes over the training targets."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
@@ -98,12 +98,12 @@ class SaintRecipe(Record):
 
 
 class NeighborRecipe(Record):
-    """The neighbours that are drawn, for training.method = "neighbor"."""
+    """The neighbors that are drawn, for training.method = "neighbor"."""
 
     fanouts: Annotated[tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...], Field(strict=False, max_length=100)] = (
         10,
     )
-    """Neighbours drawn for each node, layer by layer from the target outwards; a single one serves all layers."""
+    """Neighbors drawn for each node, layer by layer from the target outwards; a single one serves all layers."""
 
 
 class LoggingRecipe(Record):

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tests.communities import communities, names, near_ring, one_thread, small_recipe  # noqa: F401
 from tests.nn.scopes import READOUTS
+from tests.rounding import ROUNDING
 from tests.training.runs.test_run import Stop, StopAfter, assert_same
 
 from shadow_gnn.graph.importing.in_memory import from_edges
@@ -89,7 +90,7 @@ def test_every_readout_reads_pairs_alike_alone_and_together(readout):
             pair = together.targets[place : place + 1].numpy()
             links = replace(alone.links, valid=replace(alone.links.valid, positive=pair, negative=pair[:0]))
             (single,) = replace(alone, links=links).split_loaders("valid")
-            torch.testing.assert_close(model((next(iter(single.epoch(0))),))[0], expected[place], atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(model((next(iter(single.epoch(0))),))[0], expected[place], **ROUNDING)
 
 
 def test_trimmed_center_readout_of_pairs_equals_the_untrimmed_one():
@@ -100,7 +101,7 @@ def test_trimmed_center_readout_of_pairs_equals_the_untrimmed_one():
         with torch.inference_mode():
             answers.append(torch.cat([setup.model.eval()((batch,)) for batch in loader.epoch(0)]))
         assert setup.model.orders == (("hop",) if trim else ("subgraph",))
-    torch.testing.assert_close(answers[0], answers[1], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(answers[0], answers[1], **ROUNDING)
 
 
 @pytest.mark.parametrize("encoding", ["hop", "ppr", "drnl"])
@@ -158,7 +159,7 @@ def test_scores_of_pairs_do_not_depend_on_order_or_on_other_pairs(trained):
     assert scores.shape == (5,)
     assert scores[0] == scores[2] == scores[3]
     for place, pair in enumerate(pairs):
-        assert score_pairs(model, GRAPH, [pair])[0] == pytest.approx(scores[place], abs=1e-5)
+        assert score_pairs(model, GRAPH, [pair])[0] == pytest.approx(scores[place], abs=ROUNDING["atol"])
     assert score_pairs(model, GRAPH, np.zeros((0, 2), np.int64)).shape == (0,)
 
 
@@ -180,7 +181,7 @@ def test_recommended_nodes_are_the_best_scored_that_are_not_linked_yet(trained):
     assert not set(found.node_id.tolist()) & (neighbours | {5})
     assert found.probability.tolist() == sorted(found.probability.tolist(), reverse=True)
     scores = score_pairs(model, GRAPH, [[5, node] for node in found.node_id.tolist()])
-    np.testing.assert_allclose(scores, found.probability, atol=1e-5)
+    np.testing.assert_allclose(scores, found.probability, **ROUNDING)
     everyone = recommend(model, GRAPH, 5, top=1000, num_candidates=1000)
     assert set(everyone.node_id.tolist()) == set(range(90)) - neighbours - {5}
 

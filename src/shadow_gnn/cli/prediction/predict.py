@@ -43,7 +43,8 @@ def predict_command(
     or not at all. The model also predicts on a graph that it has not seen, as long as the features are the same.
 
     Many targets are worked on in an order in which neighbours share what is read. Killed or stopped, the same command
-    goes on with what was done; the table is the same as if it had not been.
+    goes on with what was done; the table is the same as if it had not been, to the last byte with the same number of
+    threads, type of processor and versions.
 
     A model of links takes --pairs instead: columns first_id, second_id (and names), probability. A link between the two
     that the graph has is hidden.

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+
+from shadow_gnn.cli.shared.help_pages import Command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.analysis.scopes import ScopeReport, Spread
 
 
-class ExtractCommand(TyperCommand):
+class ExtractCommand(Command):
     """The command with all kinds of extractors and their options in its help, which load when it is shown."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -31,8 +31,8 @@ def resume_command(
 ) -> None:
     """Go on with a run that was stopped, and end with the same result as if it had not been.
 
-    The graph must be as it was; the result is the same to the last digit with the same number of threads. Repeats
-    (--repeat) go on with those that are not finished.
+    The graph must be as it was. The result is the same to the last digit with the same number of threads, type of
+    processor and versions. Repeats (--repeat) go on with those that are not finished.
 
     \b
     Examples:

@@ -60,7 +60,7 @@ class RunRecord(Record):
     scopes: Hash | None = None
     """Of the extractors with all that they read beside the graph; None for a run of before."""
     num_threads: Annotated[int, Field(ge=1, le=100_000)]
-    """Threads of torch: results are equal to the last digit for the same number."""
+    """Threads of torch: results are equal to the last digit for the same number, type of processor and versions."""
 
 
 @dataclass(frozen=True)
