@@ -16,7 +16,7 @@ from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 from shadow_gnn import _core
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.extract.rows import expect_scopes
+from shadow_gnn.extract.gather import expect_scopes
 from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan
 from shadow_gnn.graph.record import Graph

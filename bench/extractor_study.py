@@ -94,7 +94,7 @@ def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) ->
     """Return what one run trains."""
     size = MORE_SIZES[data]
     model = {"layer": "sage", "num_layers": 3, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
-    model |= {"dropout": settings["dropout"], "standardise": data in ("debian", "ogbn-arxiv")}
+    model |= {"dropout": settings["dropout"], "standardize": data in ("debian", "ogbn-arxiv")}
     training: dict[str, Any] = {"learning_rate": settings["learning_rate"], "schedule": "cosine"}
     training |= {"batch_size": size.batch_size, "num_epochs": size.shadow_epochs, "evaluate_every": size.evaluate_every}
     table = {"graph": data, "seed": seed, "model": model, "training": training, **scopes_of(kind, data, seed)}

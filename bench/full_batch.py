@@ -55,14 +55,14 @@ class PygFull(nn.Module):
 
 def stepper(model: nn.Module, forward: Callable[[], Tensor], y: Tensor, *, bf16: bool) -> Callable[[], None]:
     """Return one epoch: forward, backward and Adam."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
 
     def step() -> None:
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             loss = F.cross_entropy(forward().float(), y)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
 
     return step
 

@@ -21,7 +21,7 @@ from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.studies.learned_scopes.phases import NORMAL, LearnedScopeOptions, SilentPhases, make_learned_scopes
-from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, candidate_recipe, scope_size
+from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, candidate_extractor, scope_size
 from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, score_targets
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.model_file import read_model
@@ -87,7 +87,7 @@ def explained(recipe: Recipe, folder: Path, graph: Graph, count: int, report: Re
     assert recipe.extractor is not None
     trained, topk = read_model(folder / NORMAL), scope_size(recipe.extractor)
     num_candidates = CANDIDATES_PER_NODE * topk
-    candidates = build_extractor(candidate_recipe(recipe.extractor, num_candidates), training=False, edge_pos=True)
+    candidates = build_extractor(candidate_extractor(recipe.extractor, num_candidates), training=False, edge_pos=True)
     scorer = Scorer(trained, candidates, num_candidates, topk, "gnnexplainer")
     place = Places.of(trained, graph, inductive=False).whole
     targets = np.sort(np.random.default_rng(0).choice(graph.splits["train"], count, replace=False))

@@ -88,7 +88,7 @@ class Outcome:
 
 def describe(recipe: Recipe) -> str:
     """Say in a few words what a recipe trains."""
-    model, extractor = recipe.model, recipe.parts[0].extractor
+    model, extractor = recipe.model, recipe.all_branches[0].extractor
     scope = f"top-{extractor.topk}" if extractor.kind == "ppr" else extractor.kind
     return f"{model.num_layers}-layer {model.layer.upper()}-{model.hidden_dim}, {scope}"
 

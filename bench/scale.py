@@ -26,7 +26,7 @@ from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.base.files import write_file
 from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.extract.rows import expect_scopes
+from shadow_gnn.extract.gather import expect_scopes
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
 from shadow_gnn.graph.store import open_graph
 

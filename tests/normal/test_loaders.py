@@ -17,7 +17,7 @@ from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import make_setup
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
-METHODS = ("full", "saint", "neighbour")
+METHODS = ("full", "saint", "neighbor")
 
 
 def recipe_of(method, **tables):
@@ -92,12 +92,12 @@ def test_samplers_are_those_of_the_recipe():
 
 
 def test_one_fanout_serves_all_layers(graph):
-    setup = make_setup(recipe_of("neighbour", neighbour={"fanouts": [3]}), graph)
+    setup = make_setup(recipe_of("neighbor", neighbor={"fanouts": [3]}), graph)
     loader = normal_loader(setup.recipe, graph, split_targets(graph, "train"), setup.model)
     assert loader.fanouts == (3, 3)
 
 
-@pytest.mark.parametrize("method", ["full", "neighbour"])
+@pytest.mark.parametrize("method", ["full", "neighbor"])
 def test_labels_as_inputs_are_never_the_targets_own(method, graph):
     setup = make_setup(recipe_of(method, inputs={"labels": True, "smooth": 1}), graph)
     num_labels = setup.task.out_dim
@@ -146,14 +146,14 @@ def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     [
         (
             'training = "ful"',
-            'training.method: must be shadow, full, saint or neighbour, got "ful"; did you mean full?',
+            'training.method: must be shadow, full, saint or neighbor, got "ful"; did you mean full?',
         ),
         ('training = "full"\n[extractor]', 'extractor: must be left out for training.method "full"'),
         ('training = "full"\n[model]\nencoding = "hop"', 'model.encoding: must be "none"'),
         ('training = "full"\n[model]\nreadout = "max"', 'model.readout: must be "center"'),
         ("[saint]\nnum_walks = 3", 'saint: must be left out unless training.method is "saint"'),
-        ('training = "neighbour"\n[neighbour]\nfanouts = [1, 2]', "neighbour.fanouts: must be 1 or 3"),
-        ('training = "neighbour"\n[neighbour]\nfanouts = [0]', "neighbour.fanouts.0: must be at least 1, got 0"),
+        ('training = "neighbor"\n[neighbor]\nfanouts = [1, 2]', "neighbor.fanouts: must be 1 or 3"),
+        ('training = "neighbor"\n[neighbor]\nfanouts = [0]', "neighbor.fanouts.0: must be at least 1, got 0"),
     ],
 )
 def test_a_recipe_that_does_not_fit_its_method_is_one_line(table, text, tmp_path):

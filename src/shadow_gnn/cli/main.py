@@ -19,7 +19,7 @@ from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope
-from shadow_gnn.cli.shared.help_pages import add_command, new_app
+from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import baselines, cost, reproduce, theory
@@ -69,7 +69,7 @@ _COMMANDS = {
 }
 for _heading, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():
-        add_command(app, _name, _command, _heading)
+        add_command(app, _name, _command, _heading, extract.ExtractCommand if _name == "extract" else Command)
 
 
 class _Terminated(BaseException):

@@ -20,7 +20,7 @@ from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import Progress, new_checksum, read_bytes, silent
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
 from shadow_gnn.base.work_folder import WorkFolder, open_work_folder
-from shadow_gnn.extract.base import check_targets
+from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.locality import order_targets
 from shadow_gnn.graph.manifest import MAX_BYTES
 from shadow_gnn.graph.record import Graph

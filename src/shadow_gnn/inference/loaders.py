@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.inputs.columns import Inputs, make_inputs
 from shadow_gnn.tasks.links.splits import make_splits

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.loaders import prediction_loaders
 from shadow_gnn.inference.node_predictions import FINGERPRINT, SUFFIXES, Answer

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shadow_gnn.base.short_repr import as_html, as_line
-from shadow_gnn.extract.rows import Joined, array_rows, collate_scopes, feature_rows
+from shadow_gnn.extract.gather import Joined, array_rows, collate_scopes, feature_rows
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 

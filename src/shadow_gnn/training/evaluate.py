@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.base.ranks import ALONE, Ranks
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.epochs import BatchSource, RankPart
 from shadow_gnn.loading.side_by_side import aligned

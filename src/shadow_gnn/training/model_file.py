@@ -192,7 +192,7 @@ def _weights(model: ShadowGNN) -> bytes:
 def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
     """Stand in for the statistics that the weights bring along."""
     first = config.branches[0].model
-    if first is None or not first.standardise or config.in_dim == 0:
+    if first is None or not first.standardize or config.in_dim == 0:
         return None
     return FeatureStatistics(np.zeros(config.input_dim, np.float32), np.ones(config.input_dim, np.float32))
 

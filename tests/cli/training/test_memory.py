@@ -29,7 +29,7 @@ def test_prints_every_way_of_training(folder):
     assert result.exit_code == 0, result.exception
     lines = result.stdout.splitlines()
     assert lines[0] == f"{folder}: 3 layers of sage-256, batches of 128"
-    assert [line.split()[0] for line in lines[2:]] == ["shadow", "full", "saint", "neighbour", "sgc", "sign(3,3,3)"]
+    assert [line.split()[0] for line in lines[2:]] == ["shadow", "full", "saint", "neighbor", "sgc", "sign(3,3,3)"]
     assert "fits" in lines[2]
     assert "activations" in result.stdout
 

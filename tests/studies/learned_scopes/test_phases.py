@@ -59,7 +59,7 @@ def test_everything_is_left_below_one_folder(graph, tmp_path):
 
 
 def test_another_run_can_be_explained_and_all_nodes_get_scopes(graph, tmp_path):
-    normal = train_recipe(small_recipe(graph=graph, extractor=None, training__method="neighbour"), tmp_path / "n")
+    normal = train_recipe(small_recipe(graph=graph, extractor=None, training__method="neighbor"), tmp_path / "n")
     options = LearnedScopeOptions(topk=6, candidates=20, targets="all", source=normal.folder)
     make_learned_scopes(small_recipe(graph=graph, task__inductive=True), tmp_path / "out", options)
     assert len(read_scope_file(tmp_path / "out" / "scopes.safetensors").nodes) == 120

@@ -134,7 +134,7 @@ def test_number_of_runs_is_the_papers_unless_asked():
 def test_every_recipe_can_be_made_fast(name):
     recipe = fast_recipe(paper_recipe(name))
     assert recipe.training.num_epochs == (10 if recipe.training.method == "full" else 3)
-    for part in recipe.parts:
+    for part in recipe.all_branches:
         assert part.model is not None
         assert part.model.hidden_dim == 32
         if part.extractor is not None and part.extractor.kind == "ppr":

@@ -65,7 +65,7 @@ SCENARIOS: dict[str, tuple[Recipe, str]] = {
     ),
     "plateau": (exact(training__schedule="plateau", training__decay_epochs=1, training__num_epochs=6), "classes"),
     "neighbours": (
-        exact(extractor=None, training__method="neighbour", neighbour={"fanouts": [1000]}, model__encoding="none"),
+        exact(extractor=None, training__method="neighbor", neighbor={"fanouts": [1000]}, model__encoding="none"),
         "classes",
     ),
 }

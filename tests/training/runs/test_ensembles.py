@@ -8,21 +8,21 @@ import torch
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 from tests.rounding import ROUNDING
 
+from shadow_gnn.extract import KINDS
 from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
-from shadow_gnn.recipe.records import EXTRACTORS
 from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
 from shadow_gnn.training.evaluate import outputs
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 GRAPH = communities()
-KINDS = ["stochastic-ppr", *comparable_kinds()]
+NAMES = ["stochastic-ppr", *comparable_kinds()]
 PAIRS = {
-    **{f"{one} + {other}": (sized_table(one, 8), sized_table(other, 8)) for one, other in itertools.pairwise(KINDS)},
+    **{f"{one} + {other}": (sized_table(one, 8), sized_table(other, 8)) for one, other in itertools.pairwise(NAMES)},
     **{
         f"{kind}, two sizes": (sized_table(kind, 8), sized_table(kind, 4))
-        for kind in KINDS
+        for kind in NAMES
         if len(sized_table(kind, 8)) > 1
     },
     "ppr, two teleports": ({"kind": "ppr", "topk": 8}, {"kind": "ppr", "topk": 8, "teleport": 0.6}),
@@ -68,4 +68,4 @@ def test_three_branches_of_one_kind(ensemble, tmp_path):
 
 
 def test_every_kind_that_a_size_is_enough_for_is_here():
-    assert set(comparable_kinds()) <= set(KINDS) <= set(EXTRACTORS)
+    assert set(comparable_kinds()) <= set(NAMES) <= set(KINDS)

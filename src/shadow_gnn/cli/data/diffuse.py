@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from shadow_gnn.extract.diffused import FeatureNeighbours, HeatDiffusion, PprDiffusion
+    from shadow_gnn.extract.diffused import FeatureNeighbors, HeatDiffusion, PprDiffusion
     from shadow_gnn.graph.record import Graph
 
 
@@ -135,7 +135,7 @@ def diffuse_command(
     _print_result(made, graph, folder)
 
 
-def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion | FeatureNeighbours:
+def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion | FeatureNeighbors:
     """Make the source of the scores; an option that it does not have is a fault."""
     from shadow_gnn.extract import diffused as diffuse
 
@@ -145,7 +145,7 @@ def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion
             raise ValueError(f"diffuse: --{name.replace('_', '-')} must be used with {owners}, got --kind {kind}")
     if kind == Kind.ppr:
         return diffuse.PprDiffusion(**options)
-    return diffuse.HeatDiffusion(**options) if kind == Kind.heat else diffuse.FeatureNeighbours(**options)
+    return diffuse.HeatDiffusion(**options) if kind == Kind.heat else diffuse.FeatureNeighbors(**options)
 
 
 def _print_result(made: Graph, graph: Graph, folder: Path) -> None:

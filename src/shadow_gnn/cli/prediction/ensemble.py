@@ -126,7 +126,7 @@ def _choose_targets(members: list[Member], graph: Graph, text: str | None) -> In
     import numpy as np
 
     from shadow_gnn.cli.shared.targets import choose_targets
-    from shadow_gnn.extract.base import check_targets
+    from shadow_gnn.extract.core_calls import check_targets
 
     table = next((member for member in members if member.node_id is not None), None)
     if table is None:

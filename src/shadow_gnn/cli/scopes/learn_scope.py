@@ -38,7 +38,7 @@ class MethodName(StrEnum):
     """Training of the normal GNN."""
 
     full = "full"
-    neighbour = "neighbour"
+    neighbor = "neighbor"
 
 
 def learn_scope_command(
@@ -82,7 +82,7 @@ def learn_scope_command(
 ) -> None:
     """Learn scopes from a trained GNN, in the two phases of the paper, and train a shaDow model on them.
 
-    Phase 1 trains the layers of the recipe as a normal GNN (no encoding, readout center; method full or neighbour by
+    Phase 1 trains the layers of the recipe as a normal GNN (no encoding, readout center; method full or neighbor by
     the graph's size). The recipe's extractor, with --candidates instead of its own topk (or max_nodes), then proposes
     nodes for each target. An explainer of the normal GNN ranks them, and the --topk best connected ones go into a scope
     file. Phase 2 trains the shaDow model with extractor = {kind = "file", path = ".../scopes.safetensors"} and the rest
@@ -101,8 +101,8 @@ def learn_scope_command(
     from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
     content = read_recipe(find_recipe(recipe), changes)

@@ -30,16 +30,19 @@ def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -
     )
 
 
-def add_command(app: typer.Typer, name: str, command: Any, heading: str | None = None) -> None:
-    """Add a command to an app, under a heading of its page."""
-    app.command(name, cls=_Command, rich_help_panel=heading)(command)
-
-
-class _Command(TyperCommand):
+class Command(TyperCommand):
     """A command whose options stand under the headings that they name (rich_help_panel)."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options."""
         _write_parameters(self.get_params(ctx), ctx, formatter)
+
+
+def add_command(
+    app: typer.Typer, name: str, command: Any, heading: str | None = None, cls: type[Command] = Command
+) -> None:
+    """Add a command to an app, under a heading of its page; cls: of a command with more on its own page."""
+    app.command(name, cls=cls, rich_help_panel=heading)(command)
 
 
 class _Group(TyperGroup):

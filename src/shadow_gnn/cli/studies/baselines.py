@@ -95,8 +95,8 @@ def _run_links(graph: str, path: Path, only: str | None, repeat: int, as_json: b
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
     from shadow_gnn.tasks.links.encoder import EncoderOptions
     from shadow_gnn.training.link_setup import link_monitor, link_problem

@@ -73,8 +73,8 @@ def cost_command(
 def _recipe(path: Path | None, graph: str | None, changes: list[str], given: dict[str, Any]) -> Recipe:
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
         named = {**given, **({} if graph is None else {"graph": graph})}
@@ -115,7 +115,7 @@ def _show(recipe: Recipe, graph: Graph, lines: list[CostLine], num_all: int, as_
         counts = {"num_targets": counted, "num_all": num_all}
         print_json({"graph": recipe.graph, "fingerprint": graph.fingerprint, **counts, "costs": lines})
         return
-    model = recipe.parts[0].model or recipe.model
+    model = recipe.all_branches[0].model or recipe.model
     typer.echo(
         f"{recipe.graph}: {model.num_layers} layers of {model.layer}-{model.hidden_dim}, {counted:,} targets"
         + ("" if counted == num_all else f" sampled from {num_all:,}")

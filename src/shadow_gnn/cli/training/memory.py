@@ -63,8 +63,8 @@ def memory_command(
 def _recipe(graph: str | None, path: Path | None, changes: list[str]) -> Recipe:
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
         return read_recipe(

@@ -78,8 +78,8 @@ def train_command(
     from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.training.runs.folder import free_folder
 
     folder = out or free_folder(recipe)

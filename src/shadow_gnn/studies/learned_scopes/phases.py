@@ -26,7 +26,7 @@ from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.studies.learned_scopes.recipes import (
     CANDIDATES_PER_NODE,
     Method,
-    candidate_recipe,
+    candidate_extractor,
     check_recipe,
     learned_recipe,
     normal_recipe,
@@ -89,7 +89,7 @@ class LearnedScopeOptions:
     targets: Literal["splits", "all"] = "splits"
     """Nodes that get a scope."""
     method: Method | None = None
-    """How the normal GNN is trained; None for full on graphs that are small enough, else neighbour."""
+    """How the normal GNN is trained; None for full on graphs that are small enough, else neighbor."""
     num_epochs: int | None = None
     """Epochs of the normal GNN; None for those of the recipe, and 100 at least where an epoch is one step."""
     source: Path | None = None
@@ -165,7 +165,7 @@ class _Work:
     def extractor(self, num_nodes: int) -> Extractor:
         """Return the recipe's own extractor with scopes of another size."""
         assert self.recipe.extractor is not None
-        return build_extractor(candidate_recipe(self.recipe.extractor, num_nodes), training=False, edge_pos=True)
+        return build_extractor(candidate_extractor(self.recipe.extractor, num_nodes), training=False, edge_pos=True)
 
     def explained(self) -> Run:
         """Return the run whose model is explained, trained if need be."""
@@ -260,7 +260,7 @@ def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Me
     candidates = CANDIDATES_PER_NODE * topk if options.candidates is None else options.candidates
     if candidates < topk:
         raise ValueError(f"learn-scope: candidates must be at least topk {topk}, got {candidates}")
-    candidate_recipe(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
+    candidate_extractor(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
     try:
         return LearnedScopesRecord(
             explainer=options.explainer,
@@ -280,10 +280,10 @@ def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Me
 def _method(recipe: Recipe, graph: Graph) -> Method:
     """Choose the whole graph at once where it is small and fits into half of the memory there is."""
     if graph.num_edges > MOST_FULL_EDGES:
-        return "neighbour"
+        return "neighbor"
     free = available_memory()
     fits = free is None or 2 * run_need(normal_recipe(recipe, "full"), graph).total <= free
-    return "full" if fits else "neighbour"
+    return "full" if fits else "neighbor"
 
 
 def _kept_method(folder: Path) -> Method | None:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.epochs import derive_seed, permutation
 from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
@@ -77,7 +77,7 @@ def encoder_scores(
         x = _inputs(splits.graph, options.hidden_dim)
         model = Encoder(x.shape[1], options.hidden_dim, options.num_layers)
     weights = [*model.parameters(), *([x] if x.requires_grad else [])]
-    optimiser = torch.optim.Adam(weights, lr=options.learning_rate)
+    optimizer = torch.optim.Adam(weights, lr=options.learning_rate)
     known, in_test = _adjacency(splits.graph), _adjacency(splits.test_graph)
     best: tuple[float, float] | None = None
     found: dict[str, Floats] = {}
@@ -85,9 +85,9 @@ def encoder_scores(
         for chosen, labels in _batches(pairs, epoch, options.batch_size):
             logits = _dot(model(x, known), chosen)
             loss = functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(labels))
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            optimizer.step()
         if (epoch + 1) % options.evaluate_every == 0 or epoch + 1 == options.num_epochs:
             scores = _scored(model, x, known, splits.valid)
             value = _value(scores, splits.valid, options.monitor)

@@ -6,6 +6,7 @@ Not for: times by part (extraction_time.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 import torch
 
 from shadow_gnn.base.files import Progress
+from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import closure_batch
-from shadow_gnn.recipe import PprRecipe, Recipe
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import open_found
@@ -126,8 +128,8 @@ def evaluate_size(trained: TrainedModel, graph: Graph, size: int) -> dict[str, A
     The time has everything: extraction, batches and the model.
     """
     extractor = trained.config.branches[0].extractor
-    assert isinstance(extractor, PprRecipe)
-    smaller = build_extractor(extractor.model_copy(update={"topk": size}), training=False)
+    assert isinstance(extractor, PprExtractor)
+    smaller = build_extractor(replace(extractor, topk=size), training=False)
     targets = split_targets(graph, "test")
     batch_size = EVALUATION_FACTOR * trained.config.batch_size
     loaders = make_loaders(graph, (smaller,), trained.model, targets, batch_size, trained.config.seed)

@@ -16,6 +16,7 @@ import numpy as np
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import scope_sizes
 from shadow_gnn.studies.paper import paper_values
@@ -120,7 +121,7 @@ class Leaderboard:
     def _scope_job(self, name: str, graph: Graph, options: ReproduceOptions) -> Job:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES
         assert recipe.extractor is not None
-        extractor = recipe.extractor.model_dump(mode="json")
+        extractor = extractor_table(recipe.extractor)
         settings = {"extractor": extractor, "fingerprint": graph.fingerprint, "num_targets": count}
         return Job(_scope_key(name), f"scopes of {name}", settings, partial(_measure_scopes, recipe, graph, count))
 

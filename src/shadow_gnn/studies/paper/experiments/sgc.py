@@ -17,7 +17,7 @@ from torch import Tensor
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.extract import Extractor, PprExtractor
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.training_view import feature_statistics, training_view
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe

@@ -1,6 +1,6 @@
 """spectral_bound: how large the spectral radius of a graph can be, found once for each graph.
 
-Not for: sums over walks; katz.py has them.
+Not for: sums over walks (kinds/katz.py).
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.base import resolve_threads
+from shadow_gnn.extract.core_calls import naming_folder, resolve_threads, view_of
 from shadow_gnn.graph.record import Graph
 
 NUM_STEPS = 30
@@ -37,10 +36,9 @@ def spectral_bound(graph: Graph, *, num_threads: int = 0) -> SpectralBound:
     lowers. Costs up to 32 passes over the edges and 8 bytes for each node the first time, nothing from then on.
     """
     if graph not in _FOUND:
-        view = _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)
-        try:
-            found = _core.spectral_bound(view, num_steps=NUM_STEPS, num_threads=resolve_threads(num_threads))
-        except (_core.CorruptGraph, _core.FileChanged) as error:
-            raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
-        _FOUND[graph] = SpectralBound(*found)
+        threads = resolve_threads(num_threads)
+        with naming_folder(graph):
+            _FOUND[graph] = SpectralBound(
+                *_core.spectral_bound(view_of(graph), num_steps=NUM_STEPS, num_threads=threads)
+            )
     return _FOUND[graph]

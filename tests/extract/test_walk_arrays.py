@@ -16,8 +16,8 @@ from tests.extract.graphs import graphs, some_graphs
 
 from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract import FireExtractor, RwrExtractor, lists
-from shadow_gnn.extract.lists import reversed_lists, weight_sums
+from shadow_gnn.extract import FireExtractor, RwrExtractor, walk_arrays
+from shadow_gnn.extract.walk_arrays import reversed_lists, weight_sums
 from shadow_gnn.graph.record import Graph
 
 
@@ -47,12 +47,12 @@ def test_both_are_made_once_and_go_with_the_graph() -> None:
     graph = some_graphs()["weighted, directed"]
     assert reversed_lists(graph) is reversed_lists(graph)
     assert weight_sums(graph) is weight_sums(graph)
-    held = len(lists._REVERSED)
+    held = len(walk_arrays._REVERSED)
     gone = weakref.ref(graph)
     del graph
     gc.collect()
     assert gone() is None
-    assert len(lists._REVERSED) < held
+    assert len(walk_arrays._REVERSED) < held
 
 
 def test_neither_is_made_where_there_is_no_need() -> None:

@@ -177,8 +177,8 @@ def test_what_cannot_be_compared_is_named() -> None:
         SimilarExtractor()(replace(graph, x=None), [0])
     with pytest.raises(ValueError, match="index must have the graph's 6 nodes, got 8"):
         SimilarExtractor(index=GRAPHS["star"])(graph, [0])
-    with pytest.raises(TypeError, match="index must be a Graph or None, got str"):
-        SimilarExtractor(index="near")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="index must be a Graph, its folder or None, got int"):
+        SimilarExtractor(index=3)  # type: ignore[arg-type]
     bad = DenseFeatures(np.array([[1.0], [1], [np.nan], [1], [1], [1]], np.float32))
     with pytest.raises(FolderError, match="features of node 2 are not finite"):
         SimilarExtractor()(replace(graph, x=bad), [0])

@@ -13,7 +13,7 @@ from tests.extract.graphs import graphs, random_edges, some_graphs
 from tests.extract.reference import dense_ppr, graph_of, grow
 
 from shadow_gnn.extract import PprExtractor, StochasticPprExtractor
-from shadow_gnn.extract.ppr import ppr_scores
+from shadow_gnn.extract.kinds.ppr import ppr_scores
 from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()

@@ -3,25 +3,15 @@
 import pytest
 from pydantic import ValidationError
 
-from shadow_gnn.recipe import (
-    EXTRACTORS,
-    BranchRecipe,
-    CombinedRecipe,
-    FullRecipe,
-    InputsRecipe,
-    KatzRecipe,
-    KhopRecipe,
-    ModelRecipe,
-    PprRecipe,
-    Recipe,
-    ScopeRecord,
-)
+from shadow_gnn.extract import KINDS, CombinedExtractor, FullExtractor, KatzExtractor, KhopExtractor, PprExtractor
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, ModelRecipe, Recipe
+from shadow_gnn.recipe.extractor_table import read_extractor, table_of
 
 
 def test_a_recipe_needs_no_more_than_a_graph():
     recipe = Recipe(graph="debian")
-    assert recipe.extractor == PprRecipe(topk=200)
-    assert recipe.parts == (BranchRecipe(extractor=PprRecipe(), model=ModelRecipe()),)
+    assert recipe.extractor == PprExtractor(topk=200)
+    assert recipe.all_branches == (BranchRecipe(extractor=PprExtractor(), model=ModelRecipe()),)
 
 
 def test_a_recipe_is_frozen():
@@ -36,9 +26,13 @@ def test_kind_decides_the_extractor(kind):
 
 def test_parts_have_the_topk_of_the_combination_unless_they_set_their_own():
     parts = [{"extractor": {}}, {"extractor": {"kind": "katz", "topk": 5}}, {"extractor": {"kind": "full"}}]
-    combined = CombinedRecipe.model_validate({"topk": 30, "parts": parts})
-    assert [part.extractor for part in combined.parts] == [PprRecipe(topk=30), KatzRecipe(topk=5), FullRecipe()]
-    assert [part.extractor.kind for part in CombinedRecipe().parts] == ["ppr", "katz"]
+    combined = read_extractor({"kind": "combined", "topk": 30, "parts": parts})
+    assert [part.extractor for part in combined.parts] == [
+        PprExtractor(topk=30),
+        KatzExtractor(topk=5),
+        FullExtractor(),
+    ]
+    assert [part.extractor.kind for part in CombinedExtractor().parts] == ["ppr", "katz"]
 
 
 def test_an_integer_is_a_number_but_not_the_other_way_round():
@@ -56,8 +50,8 @@ def test_branches_take_over_what_they_do_not_set():
             "branches": [{"extractor": {"kind": "khop"}}, {"extractor": {"kind": "full"}, "model": {"layer": "gat"}}],
         }
     )
-    first, second = recipe.parts
-    assert (first.extractor, second.extractor) == (KhopRecipe(), FullRecipe())
+    first, second = recipe.all_branches
+    assert (first.extractor, second.extractor) == (KhopExtractor(), FullExtractor())
     assert first.model == recipe.model
     assert second.model == recipe.model.model_copy(update={"layer": "gat"})
 
@@ -65,7 +59,7 @@ def test_branches_take_over_what_they_do_not_set():
 def test_branches_as_records_take_over_the_model_too():
     branches = (BranchRecipe(), BranchRecipe(model=ModelRecipe(layer="gin")))
     recipe = Recipe(graph="g", model=ModelRecipe(num_layers=4), branches=branches)
-    assert [part.model.num_layers for part in recipe.parts] == [4, 3]
+    assert [part.model.num_layers for part in recipe.all_branches] == [4, 3]
 
 
 def test_extractor_and_branches_exclude_each_other():
@@ -73,9 +67,9 @@ def test_extractor_and_branches_exclude_each_other():
         Recipe.model_validate({"graph": "g", "extractor": {}, "branches": [{}]})
 
 
-@pytest.mark.parametrize("key", ["hidden_dim", "ensemble", "share_weights", "standardise", "head_norm"])
+@pytest.mark.parametrize("key", ["hidden_dim", "ensemble", "share_weights", "standardize", "head_norm"])
 def test_what_is_common_to_all_branches_cannot_differ(key):
-    other = {"hidden_dim": 3, "ensemble": "mean", "share_weights": True, "standardise": False, "head_norm": False}
+    other = {"hidden_dim": 3, "ensemble": "mean", "share_weights": True, "standardize": False, "head_norm": False}
     with pytest.raises(ValidationError, match=rf"branches.0.model.{key}: must be set in \[model\]"):
         Recipe.model_validate({"graph": "g", "branches": [{"model": {key: other[key]}}]})
 
@@ -118,15 +112,16 @@ def test_inputs_count_the_columns_that_a_model_reads(inputs, reads_labels, num_c
     assert (recipe.reads_labels, recipe.num_columns(10, 3)) == (reads_labels, num_columns)
 
 
-@pytest.mark.parametrize("kind", EXTRACTORS)
-def test_every_extractor_can_choose_in_another_graph(kind):
-    assert issubclass(EXTRACTORS[kind], ScopeRecord)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_can_choose_in_another_graph_and_leaves_the_run_its_options(kind):
+    assert {"scope_graph", "scope_edges"} <= set(table_of(KINDS[kind]).model_fields)
+    assert not {"edge_pos", "hide", "num_threads"} & set(table_of(KINDS[kind]).model_fields)
 
 
 def test_a_recipe_without_a_scope_graph_is_written_without_its_keys():
     plain = Recipe.model_validate({"graph": "g", "branches": [{"extractor": {"kind": "full"}}, {}]})
     for branch in plain.model_dump()["branches"]:
-        assert not set(ScopeRecord.model_fields) & set(branch["extractor"])
+        assert not {"scope_graph", "scope_edges"} & set(branch["extractor"])
     other = Recipe.model_validate({"graph": "g", "extractor": {"scope_graph": "o", "scope_edges": "scope_graph"}})
     assert Recipe.model_validate(other.model_dump()) == other
 

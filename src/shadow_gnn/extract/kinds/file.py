@@ -1,6 +1,6 @@
 """FileExtractor: scopes from nodes that a scope file holds.
 
-Not for: the file itself (scope_file.py), nor for nodes that are at hand as arrays (given.py).
+Not for: the file itself (scope_file.py), nor for nodes that are available as arrays (induce.py).
 """
 
 from __future__ import annotations
@@ -8,54 +8,41 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from shadow_gnn.extract.base import Extractor, Hide, check_common, check_int, check_targets, common_key, core_hide
-from shadow_gnn.extract.given import induce
-from shadow_gnn.extract.node import NodeExtractor
-from shadow_gnn.extract.ppr import PprExtractor
+from shadow_gnn.extract.base_extractor import BaseExtractor
+from shadow_gnn.extract.induce import induce
+from shadow_gnn.extract.kinds.node import NodeExtractor
+from shadow_gnn.extract.kinds.ppr import PprExtractor
+from shadow_gnn.extract.options import NamesPath, Topk
 from shadow_gnn.extract.scope_file import ScopeFile, ScopeNodes, read_scope_file
 from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
 from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
-Missing = Literal["error", "node", "ppr"]
-"""What becomes of a target that is not in the file: a fault, the target alone, or its PPR scope."""
 
 
 @dataclass(frozen=True)
-class FileExtractor:
-    """The topk best-scored nodes that a scope file has for the target, as far as they are connected to it.
+class FileExtractor(BaseExtractor):
+    """The best-scored nodes that a scope file has for the target, if a path joins them to it.
 
     Several targets in a row share one scope: the score of a node is the mean of those it has for each of them. A node
-    with no path to a target inside the scope gives way to the next in rank.
+    with no path to a target inside the scope gives way to the next in rank. The file is opened when it is first needed.
+    For pairs, hide before and after are the same here.
     """
 
-    path: str | Path
-    """The scope file."""
-    topk: int = 200
-    """Most nodes of a scope, the target included; of a scope with several targets, as many for each."""
-    missing: Missing = "error"
-    """What becomes of a target that is not in the file (see Missing)."""
-    other_graph: bool = False
-    """Take graphs whose edges are not those that the file was made for, such as a training view; as many nodes."""
-    edge_pos: bool = False
-    """Report where each edge stands in the graph, to look up its id, weight and features."""
-    hide: Hide = "none"
-    """What becomes of the link between the ends of a pair (see base.Hide); before and after come to the same here."""
-    num_threads: int = 0
-    """Threads to use; 0 for every core of this process."""
+    kind = "file"
 
-    def __post_init__(self) -> None:
-        check_int("FileExtractor", "topk", self.topk, 1)
-        check_common(self)
-        if self.missing not in get_args(Missing):
-            known = ", ".join(get_args(Missing))
-            raise ValueError(f"FileExtractor: missing must be one of {known}, got {self.missing!r}")
-        self._file  # noqa: B018  A file that cannot be read is named now.
+    path: Annotated[str | Path, NamesPath()]
+    """The scope file, such as one of `shadow learn-scope`."""
+    topk: Topk = 200
+    missing: Literal["error", "node", "ppr"] = "error"
+    """Scope of a target that is not in the file: a fault, the target alone, or the topk nodes of PPR."""
+    other_graph: bool = False
+    """Allow a graph whose edges are not those that the file was made for, such as an inductive training graph."""
 
     @cached_property
     def _file(self) -> ScopeFile:
@@ -66,29 +53,19 @@ class FileExtractor:
         return {name: value for name, value in self.__dict__.items() if name != "_file"}
 
     @property
-    def deterministic(self) -> bool:
-        """The seed does not matter."""
-        return True
-
-    @property
     def key(self) -> str:
-        """Everything that decides a scope; of the file its content, wherever it is."""
-        return (
-            f"file/1 {self._file.checksum} topk={self.topk} missing={self.missing} other_graph={self.other_graph} "
-            f"{common_key(self)}"
-        )
+        """Everything that decides a scope; the file is named by its content, wherever it is."""
+        return self._key_with(path=self._file.checksum)
 
-    def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
-        """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "FileExtractor")
-        core_hide("FileExtractor", self.hide, groups)
+    def choose(self, graph: Graph, targets: Ints, seed: int) -> Subgraphs:
+        """Take the nodes that the file has."""
         self._check_graph(graph)
-        rows = self._file.find(groups)
+        rows = self._file.find(targets)
         absent = (rows < 0).any(axis=1)
         if not absent.any():
-            return self._stored(graph, groups, rows)
-        parts = [self._stored(graph, groups[~absent], rows[~absent])] if not absent.all() else []
-        parts.append(self._fallback(groups, rows)(graph, groups[absent]))
+            return self._stored(graph, targets, rows)
+        parts = [self._stored(graph, targets[~absent], rows[~absent])] if not absent.all() else []
+        parts.append(self._fallback(targets, rows)(graph, targets[absent]))
         return select(concat(parts), np.argsort(np.argsort(absent, kind="stable"), kind="stable"))
 
     def _check_graph(self, graph: Graph) -> None:
@@ -101,11 +78,11 @@ class FileExtractor:
         if not self.other_graph and graph.fingerprint != origin.fingerprint:
             raise ValueError(
                 f"FileExtractor: graph must be the one that {self.path} was made for, its edges differ; "
-                "other_graph = true takes it all the same"
+                "other_graph = true allows it"
             )
 
-    def _fallback(self, groups: Ints, rows: Ints) -> Extractor:
-        """Return what extracts the scopes of targets that are not in the file."""
+    def _fallback(self, groups: Ints, rows: Ints) -> BaseExtractor:
+        """Return the extractor of targets that are not in the file."""
         if self.missing == "error":
             first = groups[rows < 0][0]
             raise ValueError(
@@ -113,7 +90,7 @@ class FileExtractor:
                 'make the file for all nodes, or set missing to "node" or "ppr"'
             )
         if self.missing == "node":
-            return NodeExtractor(self.edge_pos, self.hide, self.num_threads)
+            return NodeExtractor(edge_pos=self.edge_pos, hide=self.hide, num_threads=self.num_threads)
         return PprExtractor(self.topk, edge_pos=self.edge_pos, hide=self.hide, num_threads=self.num_threads)
 
     def _stored(self, graph: Graph, groups: Ints, rows: Ints) -> Subgraphs:

@@ -10,7 +10,7 @@ from tests.extract.graphs import graphs, random_edges, some_graphs
 from tests.extract.reference import dense_katz, graph_of, grow
 
 from shadow_gnn.extract import KatzExtractor
-from shadow_gnn.extract.radius import spectral_bound
+from shadow_gnn.extract.spectral_bound import spectral_bound
 from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()

@@ -20,7 +20,6 @@ from shadow_gnn.base.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, FileExtractor, NodeExtractor, PprExtractor
 from shadow_gnn.extract.scope_file import Origin, write_scope_file
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.recipe import FileRecipe
 from shadow_gnn.training.build import build_extractor
 
 GRAPH = some_graphs()["path"]
@@ -127,11 +126,11 @@ def test_wrong_options_are_named_at_once(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"FileExtractor: {message}"):
             replace(extractor, **change)  # type: ignore[arg-type]
     with pytest.raises(SourceError, match="nowhere: cannot be read: No such file"):
-        FileExtractor("nowhere")
+        build_extractor(FileExtractor("nowhere"), training=True)
 
 
 def test_recipes_build_it(tmp_path: Path) -> None:
     made = stored(tmp_path, {2: {1: 1.0}})
-    recipe = FileRecipe(path=str(made.path), topk=7, missing="node", other_graph=True)
+    recipe = FileExtractor(path=str(made.path), topk=7, missing="node", other_graph=True)
     built = build_extractor(recipe, training=True, edge_pos=True, hide="after")
-    assert built == FileExtractor(str(made.path), 7, "node", True, True, "after")
+    assert built == FileExtractor(made.path, 7, "node", True, edge_pos=True, hide="after")

@@ -89,7 +89,7 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
     return np.asarray(raw).reshape(-1).view(array.dtype).reshape(len(index), *array.shape[1:])
 
 
-def neighbour_lists(graph: Graph, first: int, stop: int, most: int) -> tuple[Ints, NDArray[Any], int]:
+def neighbor_lists(graph: Graph, first: int, stop: int, most: int) -> tuple[Ints, NDArray[Any], int]:
     """Return the lists of nodes from `first` on: where each begins, the lists, and the first node without one here.
 
     Lists are whole, of at least one node, and as long as they fit of all nodes before `stop`, with `most` entries

@@ -13,7 +13,7 @@ from tests.extract.reference import dense_adjacency, graph_of
 
 from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.radius import spectral_bound
+from shadow_gnn.extract.spectral_bound import spectral_bound
 from shadow_gnn.graph.record import Graph
 
 GRAPHS = some_graphs()

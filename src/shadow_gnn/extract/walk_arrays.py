@@ -1,6 +1,6 @@
-"""What walks need beside a graph's arrays, made once per graph: reversed lists and sums of weights.
+"""Arrays that walks need in addition to a graph's own, made once per graph: reversed lists and sums of weights.
 
-Not for: walks (the core's).
+Not for: walks, which are in the core.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract.core_calls import naming_folder, view_of
 from shadow_gnn.graph.record import Graph
 
 _REVERSED: WeakKeyDictionary[Graph, _core.GraphView] = WeakKeyDictionary()
@@ -26,10 +26,8 @@ def reversed_lists(graph: Graph) -> _core.GraphView | None:
     if not graph.directed:
         return None
     if graph not in _REVERSED:
-        try:
-            indptr, indices = _core.reverse_lists(_view(graph))
-        except (_core.CorruptGraph, _core.FileChanged) as error:
-            raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
+        with naming_folder(graph):
+            indptr, indices = _core.reverse_lists(view_of(graph))
         _REVERSED[graph] = _core.GraphView(indptr, indices, None, False)
     return _REVERSED[graph]
 
@@ -43,12 +41,6 @@ def weight_sums(graph: Graph) -> NDArray[np.float64] | None:
     if graph.edge_weight is None:
         return None
     if graph not in _SUMS:
-        try:
-            _SUMS[graph] = _core.weight_sums(_view(graph))
-        except (_core.CorruptGraph, _core.FileChanged) as error:
-            raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
+        with naming_folder(graph):
+            _SUMS[graph] = _core.weight_sums(view_of(graph))
     return _SUMS[graph]
-
-
-def _view(graph: Graph) -> _core.GraphView:
-    return _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)

@@ -1,29 +1,22 @@
 """SimilarExtractor: of the nodes near the target in the graph, those nearest to it in features.
 
-Not for: neighbours in features that the graph does not join to the target; see scope_graph.py.
+Not for: neighbors in features that the graph does not join to the target (option scope_graph).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import (
-    NO_CAP,
-    Hide,
-    check_common,
-    check_int,
-    check_share,
-    check_targets,
-    common_key,
-    extract_by,
-)
-from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
-from shadow_gnn.extract.rows import plain
+from shadow_gnn.extract.base_extractor import BaseExtractor, OtherGraph, fingerprint_of, opened
+from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.gather import plain
+from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, Count, Teleport, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets, stretches
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph
 
@@ -32,8 +25,8 @@ _PRECISION = 1.0
 
 
 @dataclass(frozen=True)
-class SimilarExtractor:
-    """The topk nodes whose features are most like the target's, among those with the highest personalised PageRank.
+class SimilarExtractor(BaseExtractor):
+    """The nodes whose features are most like the target's, among those with the highest personalized PageRank.
 
     The score of a node is (1 + c) / 2, where c is the cosine of the angle between its features and the target's; for
     several targets, the mean of c over them. Features that are all zero count as at a right angle to everything. Of
@@ -41,64 +34,52 @@ class SimilarExtractor:
     way to the next in rank.
     """
 
-    topk: int = 200
-    """Most nodes of a scope, the target included; of a scope with several targets, as many for each."""
-    candidates: int = 1000
-    """Nodes of highest personalised PageRank that are compared; of several targets, as many for each."""
-    teleport: float = DEFAULT_TELEPORT
-    """Restart probability of the walk that chooses the candidates."""
-    index: Graph | None = None
-    """A graph of neighbours in features on the same nodes (diffused.py): the target's neighbours there are candidates
-    too, wherever they are in the graph."""
-    edge_pos: bool = False
-    """Report where each edge stands in the graph, to look up its id, weight and features."""
-    hide: Hide = "none"
-    """What becomes of the link between the ends of a pair (see base.Hide)."""
-    num_threads: int = 0
-    """Threads to use; 0 for every core of this process."""
+    kind = "similar"
+
+    topk: Topk = 200
+    candidates: Count = 1000
+    """Nodes of highest personalized PageRank that are compared with the target, at least topk; as many for each end of
+    a pair."""
+    teleport: Teleport = DEFAULT_TELEPORT
+    index: OtherGraph = None
+    """Graph folder of neighbors in features (`shadow data diffuse --kind features`): the target's neighbors there are
+    compared too, wherever they are in the graph."""
 
     def __post_init__(self) -> None:
-        owner = "SimilarExtractor"
-        check_int(owner, "topk", self.topk, 1)
-        check_int(owner, "candidates", self.candidates, 1)
+        """Check that there are enough candidates."""
+        super().__post_init__()
         if self.candidates < self.topk:
-            raise ValueError(f"{owner}: candidates must be at least topk ({self.topk}), got {self.candidates}")
-        check_share(owner, "teleport", self.teleport)
-        if self.index is not None and not isinstance(self.index, Graph):
-            raise TypeError(f"{owner}: index must be a Graph or None, got {type(self.index).__name__}")
-        check_common(self)
-
-    @property
-    def deterministic(self) -> bool:
-        """The seed does not matter."""
-        return True
+            raise ValueError(f"SimilarExtractor: candidates must be at least topk, {self.topk}, got {self.candidates}")
+        if self.index is not None and not isinstance(self.index, (Graph, str)):
+            raise TypeError(
+                f"SimilarExtractor: index must be a Graph, its folder or None, got {type(self.index).__name__}"
+            )
 
     @property
     def reads_features(self) -> bool:
-        """Scopes depend on the features too."""
+        """Scopes depend on the features."""
         return True
 
     @property
     def key(self) -> str:
         """Everything that decides a scope."""
-        index = None if self.index is None else self.index.fingerprint
-        return (
-            f"similar/1 topk={self.topk} candidates={self.candidates} teleport={self.teleport!r} index={index} "
-            f"{common_key(self)}"
-        )
+        return self._key_with(index=fingerprint_of(self._index))
 
-    def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
-        """Extract one scope for each target."""
-        groups = check_targets(graph, targets, "SimilarExtractor")
+    @cached_property
+    def _index(self) -> Graph | None:
+        return opened("index", self.index)
+
+    def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
+        """Take the candidates that are most like the target."""
         if graph.x is None:
             raise ValueError("SimilarExtractor: graph must have features to compare, got one without")
-        more_ptr, more_id = self._more(graph, groups)
+        more_ptr, more_id = self._more(graph, targets)
         return extract_by(
             _core.extract_similar,
             self,
             graph,
-            groups,
-            seed=seed,
+            targets,
+            seed,
             features=_core_features(graph.x),
             topk=self.topk,
             candidates=self.candidates,
@@ -112,8 +93,8 @@ class SimilarExtractor:
     def _more(
         self, graph: Graph, groups: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-        """Return the neighbours of each group in the index, one list after the other; none without an index."""
-        index = self.index
+        """Return the neighbors of each group in the index, one list after the other; none without an index."""
+        index = self._index
         if index is None:
             return None, None
         if index.num_nodes != graph.num_nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +15,11 @@ from tests.extract.reference import check_scope, graph_of, grow
 from shadow_gnn.extract import (
     CachedExtractor,
     CombinedExtractor,
-    Extractor,
     FullExtractor,
     HeatExtractor,
     KatzExtractor,
     KhopExtractor,
+    Part,
     PprExtractor,
     StochasticPprExtractor,
     Subgraphs,
@@ -43,10 +44,10 @@ def summed(scopes: list[tuple[float, Subgraphs]], targets: list[int]) -> dict[in
 def test_scope_is_the_best_ranked_by_the_sum_that_is_connected(graph: Graph, topk: int, data: st.DataObject) -> None:
     node = st.integers(0, graph.num_nodes - 1)
     targets = data.draw(st.lists(node, min_size=1, max_size=2))
-    parts: list[tuple[float, Extractor]] = [(0.7, PprExtractor(topk=6)), (2.0, FullExtractor(num_hops=1))]
-    scope = CombinedExtractor(tuple(parts), topk=topk, edge_pos=True)(graph, [targets])
+    parts = (Part(PprExtractor(topk=6), 0.7), Part(FullExtractor(num_hops=1), 2.0))
+    scope = CombinedExtractor(parts, topk=topk, edge_pos=True)(graph, [targets])
     check_scope(graph, scope)
-    total = summed([(weight, part(graph, [targets])) for weight, part in parts], targets)
+    total = summed([(part.weight, part.extractor(graph, [targets])) for part in parts], targets)
     np.testing.assert_allclose(scope.score, [total[node] for node in scope.node_id.tolist()], rtol=1e-5)
     # Scores that are equal to rounding may be taken in either order.
     ranked = sorted(total, key=lambda node: (-np.float32(total[node]), node))
@@ -57,10 +58,14 @@ def test_scope_is_the_best_ranked_by_the_sum_that_is_connected(graph: Graph, top
 
 def test_many_targets_at_once_are_the_same_as_one_by_one() -> None:
     graph = GRAPHS["big hubs"]
-    parts = ((1.0, PprExtractor(topk=30)), (1.0, HeatExtractor(topk=30)), (0.5, KhopExtractor(num_hops=1, fanout=5)))
+    parts = (
+        Part(PprExtractor(topk=30)),
+        Part(HeatExtractor(topk=30)),
+        Part(KhopExtractor(num_hops=1, fanout=5), 0.5),
+    )
     extractor, targets = CombinedExtractor(parts, topk=20), np.arange(0, 400, 9)
     for target, scope in zip(targets.tolist(), extractor(graph, targets, seed=4), strict=True):
-        alone = [(weight, part(graph, [target], seed=4)) for weight, part in parts]
+        alone = [(part.weight, part.extractor(graph, [target], seed=4)) for part in parts]
         total = summed(alone, [target])
         np.testing.assert_allclose(scope.score, [total[node] for node in scope.node_id.tolist()], rtol=1e-5)
         assert scope.nodes_touched[0] == sum(int(part.nodes_touched[0]) for _, part in alone)
@@ -70,7 +75,7 @@ def test_many_targets_at_once_are_the_same_as_one_by_one() -> None:
 def test_a_single_part_gives_its_own_scope() -> None:
     graph, targets = GRAPHS["hubs"], np.arange(60)
     for part in (PprExtractor(topk=12), HeatExtractor(topk=12), KatzExtractor(topk=12)):
-        combined, own = CombinedExtractor(((3.0, part),), topk=12)(graph, targets), part(graph, targets)
+        combined, own = CombinedExtractor((Part(part, 3.0),), topk=12)(graph, targets), part(graph, targets)
         assert combined.ptr.tolist() == own.ptr.tolist()
         for left, right in zip(combined, own, strict=True):
             assert set(left.node_id.tolist()) == set(right.node_id.tolist())
@@ -84,7 +89,7 @@ def test_weight_decides_between_parts() -> None:
     near, walks = FullExtractor(num_hops=1), PprExtractor(topk=2)
 
     def score(weight: float) -> float:
-        scope = CombinedExtractor(((1.0, near), (weight, walks)), topk=5)(graph, [0])
+        scope = CombinedExtractor((Part(near), Part(walks, weight)), topk=5)(graph, [0])
         return float(scope.score[scope.node_id == 1][0])
 
     assert score(0.5) == pytest.approx(1.5)
@@ -97,14 +102,14 @@ def test_a_pair_has_room_for_topk_nodes_of_each_end() -> None:
 
 
 def test_options_reach_every_part() -> None:
-    combined = CombinedExtractor(((1.0, PprExtractor(edge_pos=True, num_threads=3)),), hide="before")
+    combined = CombinedExtractor((Part(PprExtractor(edge_pos=True, num_threads=3)),), hide="before")
     assert "hide=before" in combined.key.split("(")[1]
-    assert combined.key == CombinedExtractor(((1.0, PprExtractor()),), hide="before").key
+    assert combined.key == CombinedExtractor((Part(PprExtractor()),), hide="before").key
 
 
 def test_deterministic_if_all_parts_are() -> None:
     assert CombinedExtractor().deterministic
-    drawn = CombinedExtractor(((1.0, PprExtractor()), (1.0, StochasticPprExtractor())))
+    drawn = CombinedExtractor((Part(PprExtractor()), Part(StochasticPprExtractor())))
     assert not drawn.deterministic
     with pytest.raises(ValueError, match="extractor must be deterministic"):
         CachedExtractor(drawn)
@@ -118,23 +123,25 @@ def test_kept_scopes_are_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "message"),
+    ("make", "message"),
     [
-        ((), "parts must be at least one"),
-        (((0.0, PprExtractor()),), "weight of a part must be above 0, got 0.0"),
-        (((float("inf"), PprExtractor()),), "weight of a part must be above 0, got inf"),
-        (((1.0, "ppr"),), "parts must be pairs"),
-        ((PprExtractor(),), "parts must be pairs"),
-        (((1.0, CachedExtractor(PprExtractor())),), "extractor of a part must have an option hide, got CachedE"),
+        (lambda: Part(PprExtractor(), 0.0), "Part: weight must be above 0, got 0.0"),
+        (lambda: Part(PprExtractor(), float("inf")), "Part: weight must be a finite number, got inf"),
+        (lambda: CombinedExtractor((PprExtractor(),)), "CombinedExtractor: parts must be a tuple of Part"),
+        (lambda: Part(CachedExtractor(PprExtractor())), "Part: extractor must be one of the kinds.*got CachedE"),
     ],
 )
-def test_bad_parts_are_named(parts: tuple[object, ...], message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=f"CombinedExtractor: {message}"):
-        CombinedExtractor(parts)  # type: ignore[arg-type]
+def test_bad_parts_are_named(make: Callable[[], object], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
+
+
+def test_without_parts_it_is_ppr_and_katz_of_the_same_topk() -> None:
+    assert CombinedExtractor(topk=7).parts == (Part(PprExtractor(7)), Part(KatzExtractor(7)))
 
 
 def test_a_part_may_be_combined_itself() -> None:
     inner = CombinedExtractor(topk=30)
-    scopes = CombinedExtractor(((1.0, inner), (1.0, FullExtractor(1))), topk=10)(GRAPHS["hubs"], [3, 4])
+    scopes = CombinedExtractor((Part(inner), Part(FullExtractor(1))), topk=10)(GRAPHS["hubs"], [3, 4])
     assert np.diff(scopes.ptr).tolist() == [10, 10]
     assert replace(inner, topk=3) != inner

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.extract.base import NO_CAP, Hide, check_hide, check_int, check_targets, core_hide, run_core
+from shadow_gnn.extract.core_calls import check_pairs, check_targets, run_core
+from shadow_gnn.extract.options import NO_CAP, check_int
+from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -31,22 +33,22 @@ def induce(
 
     The target always comes along, on offer or not; no other node may be offered twice. A node with no path to a target
     inside the scope gives way to the next. Without `score` every node has score 1. max_nodes: most nodes of a scope;
-    topk: as many for each of its targets. hide: anything but none takes the link of a pair out of its scope.
+    topk: as many for each of its targets. hide: any value but none removes the link of a pair from its scope.
     """
     groups = check_targets(graph, targets, "induce")
     offers = np.ascontiguousarray(node_id, dtype=np.int64)
     check_int("induce", "num_threads", num_threads, 0, 1024)
-    check_hide("induce", hide)
     if max_nodes is not None:
         check_int("induce", "max_nodes", max_nodes, 1)
     if topk is not None:
         check_int("induce", "topk", topk, 1)
-    check_hide("induce", hide)
+    check_pairs("induce", hide, groups)
     return run_core(
         _core.induce,
         graph,
         groups,
         edge_pos=edge_pos,
+        hide=hide,
         seed=0,
         num_threads=num_threads,
         ptr=np.ascontiguousarray(ptr, dtype=np.int64),
@@ -54,5 +56,4 @@ def induce(
         score=np.ones(len(offers), np.float32) if score is None else np.ascontiguousarray(score, dtype=np.float32),
         max_nodes=NO_CAP if max_nodes is None else max_nodes,
         topk=NO_CAP if topk is None else topk,
-        hide=core_hide("induce", hide, groups),
     )
