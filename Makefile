@@ -6,11 +6,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(wildcard core/*.h core/*.cpp)
 SANITIZED := build/sanitized
+# What a test file names that has matrix products in it, wherever it is.
+PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo test test-slow lint format bench sanitize clean
+.PHONY: help demo test test-portable test-slow lint format bench sanitize clean
 
 help:  ## Show this list.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/tools: constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,7 +27,12 @@ demo: $(VENV)/installed  ## Train models with scopes and without on the built-in
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## Run the tests, one process for each core.
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=10
+
+# Which kernels run, and how they round, depends on the processor; these run on every x86.
+test-portable: $(VENV)/installed  ## Run the tests that use matrix products with the plainest kernels.
+	ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal \
+	  $$(grep -lrE "$(PRODUCTS)" tests --include="test_*.py")
 
 test-slow: $(VENV)/installed  ## Run the tests that are slow or need large data.
 	$(BIN)/python -m pytest -m slow

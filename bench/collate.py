@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options, random_targets
+from common import Bar, Report, busy_share, finish_each, in_turns, load_line, micro, options, random_targets
 
 from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph.record import Graph
@@ -46,11 +46,9 @@ def main(chosen: argparse.Namespace) -> None:
     )
     report = Report("Collating against extraction, CPU µs per target", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "Bare: without looking up features and labels, which is a copy of rows and depends on their width."
+        "Bare: without looking up features and labels (a copy of rows, whose cost depends on their width)."
     )
-    for name, graph in graphs(chosen).items():
-        compare(name, graph, 64 if chosen.quick else 256, report)
-    finish(report, chosen)
+    finish_each(report, chosen, compare, quick=64, full=256)
 
 
 if __name__ == "__main__":

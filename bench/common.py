@@ -1,4 +1,4 @@
-"""What every benchmark shares: data, targets, timers, tables with pass or fail lines.
+"""Common: the data, targets, timers and tables with pass or fail lines of every benchmark.
 
 Not for: any one claim; each has a script of its own.
 """
@@ -89,8 +89,22 @@ def finish(report: Report, chosen: argparse.Namespace) -> None:
     sys.exit(1 if any(bar.passed is False for bar in report.bars) else 0)
 
 
+def finish_each(
+    report: Report,
+    chosen: argparse.Namespace,
+    compare: Callable[[str, Graph, int, Report], None],
+    *,
+    quick: int,
+    full: int,
+) -> None:
+    """Compare on every graph with as many targets as chosen, compare(name, graph, num_targets, report), then finish."""
+    for name, graph in graphs(chosen).items():
+        compare(name, graph, quick if chosen.quick else full, report)
+    finish(report, chosen)
+
+
 def graphs(chosen: argparse.Namespace) -> dict[str, Graph]:
-    """Return the real graphs, or a generated one (said aloud) where they are not there."""
+    """Return the available real graphs, or a generated one, with a message, if there are none."""
     found = {}
     for name in REAL_GRAPHS:
         path = next(
@@ -181,7 +195,7 @@ class OtherWork:
 
 def load_line(busy: float) -> str:
     """Describe the machine's load at the start of a benchmark."""
-    return f"Load when it began: {busy:.0%} of {os.cpu_count()} cores were busy with other work."
+    return f"Load at the start: {busy:.0%} of {os.cpu_count()} cores were busy with other work."
 
 
 def micro(seconds: float) -> str:

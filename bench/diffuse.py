@@ -47,8 +47,8 @@ def main() -> None:
     columns = ("graph", "kind", "rows", "CPU µs per row", "CPU minutes of all rows", "entries per row", "MB held")
     report = Report("Diffusing graphs", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "1 thread, over the first rows; ppr uses all threads and features those of the matrix product. Minutes and "
-        "memory for all rows are in proportion to that."
+        "1 thread, over the first rows; ppr uses all threads, and features uses the threads of the matrix product. "
+        "Minutes and memory for all rows are extrapolated."
     )
     for name, graph in graphs(chosen).items():
         for kind in SOURCES:

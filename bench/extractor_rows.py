@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from common import CACHE
-from study import MORE_SIZES, study_graph
+from comparison_runs import MORE_SIZES, study_graph
 
 from shadow_gnn.base.files import write_file
 from shadow_gnn.extract.diffused import FeatureNeighbours, Kept, PprDiffusion, diffuse_graph

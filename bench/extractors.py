@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 
 import numpy as np
-from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options, random_targets
+from common import Bar, Report, busy_share, finish_each, in_turns, load_line, micro, options, random_targets
 
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.studies.compare_extractors import Candidate, default_candidates
@@ -50,12 +50,10 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "extractor", "CPU µs", "times PPR", "nodes", "edges touched")
     report = Report(f"Extractors at scopes of {SIZE} nodes", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "Per target, 1 thread, random targets, medians of 5 rounds in turns. Every extractor has its default settings "
-        f"but for the size, at most {SIZE} nodes; khop draws a fanout that would give as many."
+        "Per target, 1 thread, random targets, medians of 5 alternating rounds. Every extractor has its default "
+        f"settings except for the size, at most {SIZE} nodes; khop draws with a fanout for that many nodes."
     )
-    for name, graph in graphs(chosen).items():
-        compare(name, graph, 64 if chosen.quick else 512, report)
-    finish(report, chosen)
+    finish_each(report, chosen, compare, quick=64, full=512)
 
 
 if __name__ == "__main__":

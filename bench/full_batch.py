@@ -12,8 +12,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, options, split_nodes
-from step_worker import PygSage
 from torch import Tensor, nn
+from training_step_worker import PygSage
 
 from shadow_gnn.base.bf16 import use_working_kernels
 from shadow_gnn.graph.record import Graph
@@ -145,7 +145,7 @@ def main(chosen: argparse.Namespace) -> None:
     cells = (took["PyG"], took["ours"], gain, took["ours, bf16"], half)
     shown = [f"{1e3 * value:,.0f}" if at in (0, 1, 3) else f"{value:.2f}" for at, value in enumerate(cells)]
     report.rows.append([name, f"{len(targets):,}", *shown])
-    report.notes.append(f"Others used {busy:.0%} of the cores meanwhile.")
+    report.notes.append(f"Other processes used {busy:.0%} of the cores at the same time.")
     report.bars.append(Bar(f"float32: at least {BAR} times faster than PyG", f"{gain:.2f} times", gain >= BAR))
     products = bf16_products_gain(graph.num_nodes, rounds)
     report.bars.append(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import AnonymousPeak
+from anonymous_memory import AnonymousPeak
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 MEMORY_BYTES = 512 << 20
@@ -43,14 +43,14 @@ def write_source(path: Path, num_edges: int) -> None:
 
 
 def ours(source: Path, folder: Path, num_nodes: int) -> None:
-    from shadow_gnn.base.work_folder import Nameless
+    from shadow_gnn.base.work_folder import TemporaryScratch
     from shadow_gnn.graph.importing.bounded.stream import stream_source
     from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
     from shadow_gnn.graph.importing.detect import ImportOptions
     from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions
 
     chosen = ImportOptions(edge_list=EdgeListOptions(num_nodes=num_nodes))
-    with stream_source(source, chosen, StreamOptions(Nameless(folder), MEMORY_BYTES)) as (arrays, _, _):
+    with stream_source(source, chosen, StreamOptions(TemporaryScratch(folder), MEMORY_BYTES)) as (arrays, _, _):
         save_lists(folder, arrays["indptr"][:], (arrays["indices"][at : at + (1 << 20)] for at in steps(arrays)))
 
 
@@ -160,7 +160,7 @@ def main() -> None:
         "Importing edges in bounded memory",
         ["way", "CPU s", "edges per CPU s", "peak anonymous MB", "lists"],
         notes=[
-            f"{num_edges:,} edges in Parquet, both directions, sorted, without repetitions; a budget of "
+            f"{num_edges:,} edges in Parquet, both directions, sorted, without duplicates; a budget of "
             f"{MEMORY_BYTES / 1e6:.0f} MB; Polars has no budget to set; one thread each. "
             + ", ".join(f"{peer} is not installed" for peer in PEERS if not find_spec(peer)),
             load_line(busy),

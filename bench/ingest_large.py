@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from anonymous import anonymous_bytes
+from anonymous_memory import anonymous_bytes
 from common import CACHE, Bar, OtherWork, Report, finish
 
 BLOCK = 1 << 20

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 import numpy as np
-from common import Bar, Report, busy_share, finish, graphs, in_turns, load_line, micro, options, random_targets
+from common import Bar, Report, busy_share, finish_each, in_turns, load_line, micro, options, random_targets
 
 from shadow_gnn.extract import KhopExtractor
 from shadow_gnn.graph.record import Graph
@@ -65,12 +65,10 @@ def compare(name: str, graph: Graph, count: int, report: Report) -> None:
 
 
 def main(chosen: argparse.Namespace) -> None:
-    columns = ("graph", "what", "CPU µs per target", "times ours")
+    columns = ("graph", "method", "CPU µs per target", "times ours")
     report = Report("2-hop, fanout 20, a separate subgraph per target", columns, notes=[load_line(busy_share())])
-    report.notes.append(f"1 thread, {BATCH} targets per call, draws without replacement on both sides.")
-    for name, graph in graphs(chosen).items():
-        compare(name, graph, 100 if chosen.quick else 1000, report)
-    finish(report, chosen)
+    report.notes.append(f"1 thread, {BATCH} targets per call, sampling without replacement on both sides.")
+    finish_each(report, chosen, compare, quick=100, full=1000)
 
 
 if __name__ == "__main__":

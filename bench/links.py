@@ -1,6 +1,6 @@
 """Links: heuristics, an encoder with a dot product and shaDow on three graphs, five seeds each: docs/link-results.md.
 
-Not for: the speed of pairs (pairs.py). Interrupted, it goes on where it stopped; --part lets processes share it.
+Not for: the speed of pairs (pair_scopes.py). Interrupted, it goes on where it stopped; --part lets processes share it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from common import CACHE, ROOT, Bar, Report
-from link_results_text import HEAD, NOTES
+from links_text import HEAD, NOTES
 from logistic import open_named
 
 from shadow_gnn.base.allocator import keep_freed_memory
@@ -264,7 +264,7 @@ def best_of_both(means: dict[str, dict[str, float]], ways: Sequence[str]) -> lis
         heuristic, shadow = (max(names, key=lambda name: means[name][metric]) for names in (HEURISTICS, ways))
         gap = means[shadow][metric] - means[heuristic][metric]
         parts.append(f"{metric} {gap:+.4f} ({TITLES[shadow]} against {TITLES[heuristic]})")
-    return [f"Best of shaDow less best heuristic: {', '.join(parts)}."]
+    return [f"Best of shaDow minus best heuristic: {', '.join(parts)}."]
 
 
 def _spread(values: np.ndarray) -> str:
@@ -288,7 +288,7 @@ def bars(means: dict[str, dict[str, float]], ways: Sequence[str]) -> list[Bar]:
 
 def changed() -> Report:
     """Return what the runs of each graph change in the recipes."""
-    report = Report("Settings", ("graph", "way", "changes of the recipe"))
+    report = Report("Settings", ("graph", "recipe", "changed settings"))
     for name, size in SIZES.items():
         for method, changes in size.changes.items():
             text = ", ".join(f"`{change}`" for change in (*size.split, *changes)) or "none"

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anonymous import anonymous_bytes
+from anonymous_memory import anonymous_bytes
 from common import CACHE, ROOT, Bar, Report, busy_share
 
 from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.base.files import write_file
-from shadow_gnn.base.memory import available_memory
+from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.extract.rows import expect_scopes
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
@@ -55,7 +55,7 @@ batch_size = 64
 learning_rate = 0.002
 """
 MOST_ANONYMOUS = 3e9
-HEADING = "## Measured from 10⁶ to 1.1·10⁸ nodes"
+HEADING = "## Measurements from 10⁶ to 1.1·10⁸ nodes"
 
 
 def folder_of(num_nodes: int) -> Path:

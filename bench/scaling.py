@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from anonymous import anonymous_bytes
+from anonymous_memory import anonymous_bytes
 from common import CACHE, Bar, Report, busy_share, cpu_seconds, finish, load_line, micro, options, random_targets
 from power_law import EXPONENT, MEAN_DEGREE, power_law_graph
 
@@ -89,8 +89,8 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("nodes", "degree cap", "mean degree", "edges touched", "CPU µs per target", "scratch MB")
     report = Report("Work per target as the graph grows (PPR top-200)", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        f"Configuration-model graphs, exponent {EXPONENT:g}, mean degree {MEAN_DEGREE:g} before duplicates go; 1 "
-        "thread; scratch is the growth of anonymous memory over the first pass."
+        f"Configuration-model graphs, exponent {EXPONENT:g}, mean degree {MEAN_DEGREE:g} before duplicates are "
+        "removed; 1 thread; scratch is the growth of anonymous memory over the first pass."
     )
     for cap in CAPS:
         compare(cap, chosen.quick, report)

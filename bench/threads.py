@@ -6,7 +6,7 @@ import argparse
 import time
 
 import numpy as np
-from common import Bar, OtherWork, Report, busy_share, finish, graphs, load_line, micro, options, random_targets
+from common import Bar, OtherWork, Report, busy_share, finish_each, load_line, micro, options, random_targets
 
 from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.graph.record import Graph
@@ -68,12 +68,10 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "extractor", "CPU µs, 1 thread", "CPU µs, 2", "wall µs, 1 thread", "wall µs, 2", "quiet rounds")
     report = Report("Two threads against one, per target", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        f"Quiet: other processes used at most {IDLE:.0%} of the machine; medians of {ROUNDS} such rounds, "
-        "of the ratios as well."
+        f"Quiet: other processes used at most {IDLE:.0%} of the machine; medians of {ROUNDS} of these "
+        "rounds, also for the ratios."
     )
-    for name, graph in graphs(chosen).items():
-        compare(name, graph, 200 if chosen.quick else 2000, report)
-    finish(report, chosen)
+    finish_each(report, chosen, compare, quick=200, full=2000)
 
 
 if __name__ == "__main__":

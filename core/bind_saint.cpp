@@ -131,11 +131,7 @@ nb::tuple induce_nodes(const GraphView& graph, const In1<int64_t>& node_id) {
         const nb::gil_scoped_release release;
         SaintDesk<std::decay_t<decltype(*csr.indices)>> desk(csr.num_nodes);
         for (size_t item = 0; item < node_id.shape(0); ++item) {
-          if (!csr.has(node_id.data()[item])) {
-            throw std::invalid_argument("node_id must be node ids from 0 to " + std::to_string(csr.num_nodes - 1) +
-                                        ", got " + std::to_string(node_id.data()[item]));
-          }
-          desk.members.add(node_id.data()[item]);
+          desk.members.add(csr.taken(node_id.data()[item], "node_id"));
         }
         guarded([&] { desk.induce(csr); });
         const auto& rows = desk.rows;

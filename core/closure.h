@@ -9,15 +9,16 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "csr.h"
-#include "engine.h"
 #include "guard.h"
 #include "prefetch.h"
 #include "rng.h"
 #include "scratch.h"
 #include "subset.h"
+#include "unset.h"
 
 namespace shadow {
 
@@ -140,12 +141,9 @@ class ClosureBuilder {
 
   void take(const int64_t* targets, int64_t num_targets) {
     for (int64_t at = 0; at < num_targets; ++at) {
-      if (!csr_.has(targets[at])) {
-        throw std::invalid_argument("targets must be node ids from 0 to " + std::to_string(csr_.num_nodes - 1) +
-                                    ", got " + std::to_string(targets[at]));
-      }
+      const Id target = csr_.taken(targets[at], "targets");
       labels_.make_room(1);
-      if (labels_.add(static_cast<Id>(targets[at])) != at) {
+      if (labels_.add(target) != at) {
         throw std::invalid_argument("targets must not repeat, got " + std::to_string(targets[at]) + " twice");
       }
     }

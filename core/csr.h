@@ -24,6 +24,10 @@ struct CorruptGraph : std::runtime_error {
 [[noreturn]] inline void throw_bad_id(int64_t id, int64_t num_nodes) {
   throw CorruptGraph("indices holds " + std::to_string(id) + ", not a node of a graph of " + std::to_string(num_nodes));
 }
+[[noreturn]] inline void throw_bad_argument(const char* name, int64_t id, int64_t num_nodes) {
+  throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " + std::to_string(num_nodes - 1) +
+                              ", got " + std::to_string(id));
+}
 
 template <class Id>
 struct Row {
@@ -90,6 +94,12 @@ struct Csr {
   Id checked(Id id) const {
     if (!has(id)) throw_bad_id(id, num_nodes);
     return id;
+  }
+
+  // Return what a caller gave as a node; name: of the argument.
+  Id taken(int64_t id, const char* name) const {
+    if (!has(id)) throw_bad_argument(name, id, num_nodes);
+    return static_cast<Id>(id);
   }
 };
 

@@ -8,11 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,6 +25,7 @@
 #include "scope.h"
 #include "similar.h"
 #include "simrank.h"
+#include "unset.h"
 #include "walks.h"
 
 namespace shadow {
@@ -75,25 +72,6 @@ struct Request {
   uint64_t seed = 0;
   int num_threads = 1;
 };
-
-// A vector whose resize leaves new elements unset: they are all written next.
-template <class T>
-struct LeaveUnset : std::allocator<T> {
-  template <class U>
-  struct rebind {
-    using other = LeaveUnset<U>;
-  };
-  template <class U>
-  void construct(U* place) noexcept {
-    ::new (static_cast<void*>(place)) U;
-  }
-  template <class U, class... Args>
-  void construct(U* place, Args&&... args) {
-    ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
-  }
-};
-template <class T>
-using Unset = std::vector<T, LeaveUnset<T>>;
 
 // Ragged arrays of all scopes; see Subgraphs in Python for their meaning.
 struct Scopes {
@@ -180,19 +158,9 @@ struct Worker {
   void take_targets(const Csr<Id>& csr, const int64_t* group, int64_t width) {
     targets.clear();
     for (int64_t column = 0; column < width; ++column) {
-      const Id target = take_node(csr, group[column], "targets");
+      const Id target = csr.taken(group[column], "targets");
       if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
     }
-  }
-
-  static Id take_node(const Csr<Id>& csr, int64_t node, const char* name) {
-    if (!csr.has(node)) throw_bad_argument(name, node, csr.num_nodes);
-    return static_cast<Id>(node);
-  }
-
-  [[noreturn]] static void throw_bad_argument(const char* name, int64_t node, int64_t num_nodes) {
-    throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " + std::to_string(num_nodes - 1) +
-                                ", got " + std::to_string(node));
   }
 
   // The targets, then the nodes on offer in the order given. A target on offer is there already; any other node must be
@@ -203,13 +171,13 @@ struct Worker {
     size_t count = targets.size();
     ranking.all.resize(count + static_cast<size_t>(last - first));
     for (int64_t offer = first; offer < last; ++offer) {
-      const Id node = take_node(csr, options.node_id[offer], "node_id");
+      const Id node = csr.taken(options.node_id[offer], "node_id");
       const auto known = std::find(targets.begin(), targets.end(), node);
       const size_t at = known == targets.end() ? count++ : static_cast<size_t>(known - targets.begin());
       ranking.all[at] = {static_cast<double>(offer), options.score[offer], node};
     }
     ranking.all.resize(count);
-    ranking.fix_front();  // They came in order.
+    ranking.fix_front(count);  // They came in order.
     nodes_touched = static_cast<int64_t>(ranking.all.size());
   }
 
@@ -266,7 +234,7 @@ struct Worker {
     candidates.reserve_more(ranking.all.size() + static_cast<size_t>(last - first));
     for (const Candidate<Id>& candidate : ranking.all) candidates.add(candidate.node);
     for (int64_t more = first; more < last; ++more) {
-      const Id node = take_node(csr, options.more_id[more], "more_id");
+      const Id node = csr.taken(options.more_id[more], "more_id");
       const size_t known = candidates.size();
       if (static_cast<size_t>(candidates.add(node)) == known) ranking.all.push_back({0, 0, node});
     }
@@ -276,7 +244,7 @@ struct Worker {
   void rank_targets() {
     ranking.clear();
     for (const Id target : targets) ranking.all.push_back({0, 1, target});
-    ranking.fix_front();
+    ranking.fix_front(targets.size());
     nodes_touched = static_cast<int64_t>(targets.size());
     edges_touched = 0;
   }

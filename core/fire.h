@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "csr.h"
+#include "lists.h"
 #include "rng.h"
 #include "scope.h"
 #include "scratch.h"
-#include "walks.h"
 
 namespace shadow {
 
@@ -33,10 +33,8 @@ class Fire {
     const Lists<Id> lists(csr, targets, num_targets, hide_link);
     const Lists<Id> reverse(options.reverse.of(csr), targets, num_targets, hide_link);
     const auto limit = static_cast<size_t>(std::max<int64_t>(max_nodes, num_targets));
-    burnt_.clear();
+    burnt_.start(targets, num_targets);
     edges_touched_ = 0;
-    burnt_.reserve_more(static_cast<size_t>(num_targets));
-    for (int32_t target = 0; target < num_targets; ++target) burnt_.add(targets[target]);
     Rng rng{key};
     for (size_t position = 0; position < burnt_.size() && burnt_.size() < limit; ++position) {
       const Id node = burnt_[position];
@@ -44,9 +42,7 @@ class Fire {
       burn(lists.csr(), lists.row(node), forward, limit, rng);
       if (backward > 0) burn(reverse.csr(), reverse.row(node), backward, limit, rng);
     }
-    ranking.clear();
-    for (size_t number = 0; number < burnt_.size(); ++number) ranking.all.push_back({0, 0, burnt_[number]});
-    ranking.fix_front();
+    ranking.assign(burnt_);
   }
 
   int64_t nodes_touched() const { return static_cast<int64_t>(burnt_.size()); }
@@ -70,7 +66,7 @@ class Fire {
       // At least every second draw finds one; a list with the same id many times over ends the tries.
       for (int64_t tries = 64 + 16 * count; count > 0 && tries > 0; --tries) {
         const auto number = static_cast<int64_t>(rng.below(static_cast<uint64_t>(size)));
-        count -= ignite(csr.checked(open.row.begin[open.at(number)]));
+        count -= ignite(csr.checked(open.entry(number)));
         ++edges_touched_;
       }
     }
@@ -81,7 +77,7 @@ class Fire {
   void burn_scanned(const Csr<Id>& csr, const OpenRow<Id>& open, int64_t count, Rng& rng) {
     waiting_.clear();
     for (int64_t number = 0; number < open.size(); ++number) {
-      const Id neighbour = csr.checked(open.row.begin[open.at(number)]);
+      const Id neighbour = csr.checked(open.entry(number));
       if (burnt_.find(neighbour) < 0) waiting_.push_back(neighbour);
     }
     edges_touched_ += open.size();

@@ -10,6 +10,7 @@
 
 #include "csr.h"
 #include "levels.h"
+#include "refine.h"
 #include "scope.h"
 
 namespace shadow {
@@ -30,26 +31,20 @@ class Heat {
             Ranking<Id>& ranking) {
     set_steps(options.time);
     levels_.start(csr, targets, num_targets, hide_link);
-    double far_share = 0;
     if (options.tolerance > 0) {
       walk(csr, options.tolerance, INT64_MAX);
+      levels_.collect(0, ranking);
     } else {
       refine(csr, options);
-      const int64_t num_edges = std::max<int64_t>(csr.num_edges - levels_.num_hidden(), 1);
-      far_share = csr.symmetric ? left_ / static_cast<double>(num_edges) : 0;
+      levels_.collect(levels_.far_share(csr, left_), ranking);
     }
-    levels_.collect(ranking, [far_share](const LevelMass& mass) { return mass.score + far_share * mass.degree; });
   }
 
   int64_t nodes_touched() const { return levels_.nodes_touched(); }
   int64_t edges_touched() const { return levels_.edges_touched(); }
 
  private:
-  // Of a longer list, evenly spaced entries are visited when the tolerance is ours to choose.
-  static constexpr int64_t kMaxRow = int64_t{1} << 20;
-  static constexpr double kFinest = 1e-9;
   static constexpr double kUnderflow = 1e-280;
-  static constexpr size_t kAhead = 4;
 
   // Walks are as long as numbers can tell.
   void set_steps(double time) {
@@ -63,23 +58,15 @@ class Heat {
     for (size_t step = at_.size() - 1; step > 0; --step) beyond_[step - 1] = beyond_[step] + at_[step];
   }
 
-  // Coarse to fine, each time from the targets, since what is finer costs so much more than what was coarser. Settled
-  // when the tolerance is a small share of the topk-th score. Where fewer than topk nodes were met it goes on until the
-  // component ends.
+  // Coarse to fine, each time from the targets, since what is finer costs so much more than what was coarser.
   void refine(const Csr<Id>& csr, const HeatOptions& options) {
-    double tolerance = std::min(1e-3, 0.2 / static_cast<double>(options.topk));
-    for (;;) {
-      const bool has_walked_all = walk(csr, tolerance, kMaxRow);
+    for (Refinement search(options.topk, options.precision);; levels_.restart()) {
+      const bool has_walked_all = walk(csr, search.tolerance(), Refinement::kMaxRow);
       if (levels_.size() > options.topk) {
-        const double kth = levels_.best(options.topk, [](const LevelMass& mass) { return mass.score; });
-        const double wanted = std::max(options.precision * kth, kFinest);
-        if (!(tolerance > 1.25 * wanted)) return;  // Also where weights of a damaged file leave no numbers.
-        tolerance = std::max(wanted, 0.1 * tolerance);
+        if (search.is_settled(levels_.best(options.topk))) return;
       } else {
-        if (tolerance < kUnderflow || (has_walked_all && tolerance <= 1e-6)) return;
-        tolerance *= std::min(0.1, 1e6 * tolerance);
+        if (search.is_exhausted(has_walked_all, std::min(0.1, 1e6 * search.tolerance()))) return;
       }
-      levels_.restart();
     }
   }
 
@@ -91,7 +78,7 @@ class Heat {
     for (size_t step = 0; step < at_.size() && !levels_.frontier().empty(); ++step) {
       const std::vector<int32_t>& frontier = levels_.frontier();
       for (size_t at = 0; at < frontier.size(); ++at) {
-        if (at + kAhead < frontier.size()) levels_.prefetch_list(csr, frontier[at + kAhead]);
+        if (at + Levels<Id>::kAhead < frontier.size()) levels_.prefetch_list(csr, frontier[at + Levels<Id>::kAhead]);
         LevelMass& mass = levels_[frontier[at]];
         mass.score += at_[step] * mass.now;
         const double following = beyond_[step] * mass.now;
@@ -99,7 +86,7 @@ class Heat {
         if (following > tolerance * std::max(mass.degree, 1.0f)) {
           num_sent += !mass.has_sent;
           mass.has_sent = true;
-          send(csr, static_cast<size_t>(frontier[at]), mass.now, max_row);
+          levels_.send(csr, static_cast<size_t>(frontier[at]), mass.now, max_row);
         } else {
           left_ += following;
         }
@@ -107,16 +94,6 @@ class Heat {
       levels_.step();
     }
     return num_sent == levels_.size();
-  }
-
-  // To the neighbours of a node in proportion to the edge weights; from a dead end home to the targets.
-  void send(const Csr<Id>& csr, size_t number, double amount, int64_t max_row) {
-    const double total = levels_.total_weight(csr, number, max_row);
-    if (total > 0 && std::isfinite(total)) {
-      levels_.spread(csr, number, amount / total, max_row);
-    } else {
-      levels_.send_home(amount);
-    }
   }
 
   Levels<Id> levels_;

@@ -42,10 +42,8 @@ class Katz {
       if (due_.empty()) break;
       walk(csr, options.attenuation, plain ? INT64_MAX : kMaxRow);
     }
-    const int64_t num_edges = std::max<int64_t>(csr.num_edges - levels_.num_hidden(), 1);
-    const bool known = csr.symmetric && csr.weight == nullptr && !plain;
-    const double far_share = known ? options.attenuation * left / static_cast<double>(num_edges) : 0;
-    levels_.collect(ranking, [far_share](const LevelMass& mass) { return mass.score + far_share * mass.degree; });
+    const bool known = csr.weight == nullptr && !plain;
+    levels_.collect(known ? levels_.far_share(csr, options.attenuation * left) : 0, ranking);
   }
 
   int64_t nodes_touched() const { return levels_.nodes_touched(); }
@@ -59,14 +57,12 @@ class Katz {
   static constexpr int64_t kMaxRow = int64_t{1} << 14;
   // Walks longer than this are left out: a factor of 0.999 has fallen below 1e-4 by then.
   static constexpr int kMostSteps = 10'000;
-  static constexpr size_t kAhead = 4;
 
   // The topk-th score so far, which can only rise. Where fewer nodes are met, all of them matter: 0 while there are
   // new ones, then the least score.
   double border(int64_t topk, bool has_grown) {
-    const auto score = [](const LevelMass& mass) { return mass.score; };
-    if (levels_.size() > topk) return levels_.best(topk, score);
-    return has_grown ? 0 : levels_.best(levels_.size(), score);
+    if (levels_.size() > topk) return levels_.best(topk);
+    return has_grown ? 0 : levels_.best(levels_.size());
   }
 
   // Choose the nodes of the frontier that are walked on from: those that bring each neighbour more than the tolerance,
@@ -122,7 +118,7 @@ class Katz {
 
   void walk(const Csr<Id>& csr, double attenuation, int64_t max_row) {
     for (size_t at = 0; at < due_.size(); ++at) {
-      if (at + kAhead < due_.size()) levels_.prefetch_list(csr, due_[at + kAhead].number);
+      if (at + Levels<Id>::kAhead < due_.size()) levels_.prefetch_list(csr, due_[at + Levels<Id>::kAhead].number);
       const int32_t number = due_[at].number;
       levels_.spread(csr, static_cast<size_t>(number), attenuation * levels_[number].now, max_row);
     }

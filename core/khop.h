@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "csr.h"
+#include "lists.h"
 #include "rng.h"
 #include "scope.h"
 #include "scratch.h"
@@ -27,40 +29,33 @@ class Khop {
   // hide_link: as if there were no edge between two targets.
   void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const KhopOptions& options, int64_t max_nodes,
             uint64_t key, bool hide_link, Ranking<Id>& ranking) {
-    found_.clear();
+    const Lists<Id> lists(csr, targets, num_targets, hide_link);
+    const auto limit = static_cast<size_t>(std::max<int64_t>(max_nodes, num_targets));
+    found_.start(targets, num_targets);
     edges_touched_ = 0;
     Rng rng{key};
-    const auto limit = static_cast<size_t>(std::max<int64_t>(max_nodes, num_targets));
-    found_.reserve_more(static_cast<size_t>(num_targets));
-    for (int32_t target = 0; target < num_targets; ++target) found_.add(targets[target]);
-    const bool hides = hide_link && num_targets == 2;
     size_t begin = 0;
     for (int64_t hop = 0; hop < options.num_hops && begin < found_.size(); ++hop) {
       const size_t end = found_.size();
       for (size_t position = begin; position < end && found_.size() < limit; ++position) {
-        const int64_t gap = hides && position < 2 ? csr.entry_of(targets[position], targets[1 - position]) : -1;
-        expand(csr.row(found_[position]), gap, csr, options, limit, rng);
+        expand(csr, lists.row(found_[position]), options, limit, rng);
       }
       begin = end;
     }
-    ranking.clear();
-    for (size_t number = 0; number < found_.size(); ++number) ranking.all.push_back({0, 0, found_[number]});
-    ranking.fix_front();
+    ranking.assign(found_);
   }
 
   int64_t nodes_touched() const { return static_cast<int64_t>(found_.size()); }
   int64_t edges_touched() const { return edges_touched_; }
 
  private:
-  // gap: the entry of the list that is hidden, or -1.
-  void expand(const Row<Id>& row, int64_t gap, const Csr<Id>& csr, const KhopOptions& options, size_t limit, Rng& rng) {
-    const int64_t size = row.size() - (gap >= 0);
+  void expand(const Csr<Id>& csr, const OpenRow<Id>& open, const KhopOptions& options, size_t limit, Rng& rng) {
+    const int64_t size = open.size();
     if (options.fanout < 0 || size <= options.fanout) {
       edges_touched_ += size;
-      for (const Id* entry = row.begin; entry != row.end && found_.size() < limit; ++entry) {
-        if (entry - row.begin == gap) continue;
+      for (int64_t number = 0; number < size && found_.size() < limit; ++number) {
         found_.reserve_more(1);
-        found_.add(csr.checked(*entry));
+        found_.add(csr.checked(open.entry(number)));
       }
       return;
     }
@@ -68,8 +63,7 @@ class Khop {
     draw(size, options, rng);
     found_.reserve_more(picks_.size());
     for (size_t pick = 0; pick < picks_.size() && found_.size() < limit; ++pick) {
-      const int64_t entry = picks_[pick] + (gap >= 0 && picks_[pick] >= gap);
-      found_.add(csr.checked(row.begin[entry]));
+      found_.add(csr.checked(open.entry(picks_[pick])));
     }
   }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <vector>
 
 #include "csr.h"
 #include "met.h"
 #include "scope.h"
+#include "scratch.h"
 
 namespace shadow {
 
@@ -29,10 +29,11 @@ struct LevelMass {
 template <class Id>
 class Levels {
  public:
+  static constexpr size_t kAhead = Met<Id, LevelMass>::kAhead;
+
   // Put an equal share of one unit of mass on each target. hide_link: as if there were no edge between two targets.
   void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) {
     met_.start(csr, targets, num_targets, hide_link);
-    num_targets_ = num_targets;
     restart();
   }
 
@@ -44,21 +45,20 @@ class Levels {
       mass.has_sent = false;
     }
     step_ = 1;
-    num_coming_ = 0;
-    make_room(static_cast<size_t>(num_targets_));
-    for (int32_t target = 0; target < num_targets_; ++target) receive(target, 1.0 / num_targets_);
+    coming_.clear();
+    met_.share_out(1.0, room(), receiver());
     step();
   }
 
   // Let the mass that was sent arrive.
   void step() {
-    frontier_.assign(coming_.begin(), coming_.begin() + static_cast<std::ptrdiff_t>(num_coming_));
+    frontier_.assign(coming_.begin(), coming_.end());
     for (const int32_t number : frontier_) {
       LevelMass& mass = met_[static_cast<size_t>(number)];
       mass.now = mass.next;
       mass.next = 0;
     }
-    num_coming_ = 0;
+    coming_.clear();
     ++step_;
   }
 
@@ -66,45 +66,32 @@ class Levels {
   double total_weight(const Csr<Id>& csr, size_t number, int64_t max_row) const {
     return met_.total_weight(csr, number, max_row);
   }
-
-  // Send `share` times the weight of its edge to each neighbour of a node. Of a list longer than max_row, evenly spaced
-  // entries are served.
   void spread(const Csr<Id>& csr, size_t number, double share, int64_t max_row) {
-    met_.spread(
-        csr, number, share, max_row, [this](size_t count) { make_room(count); },
-        [this](int32_t neighbour, double amount) { receive(neighbour, amount); });
+    met_.spread(csr, number, share, max_row, room(), receiver());
+  }
+  void send(const Csr<Id>& csr, size_t number, double amount, int64_t max_row) {
+    met_.send(csr, number, amount, total_weight(csr, number, max_row), max_row, room(), receiver());
+  }
+  double far_share(const Csr<Id>& csr, double left) const { return met_.far_share(csr, left); }
+
+  // The count-th best score.
+  double best(int64_t count) {
+    return met_.best(count, [](const LevelMass& mass) { return mass.score; });
   }
 
-  // Send mass back to the targets, in equal shares.
-  void send_home(double amount) {
-    make_room(static_cast<size_t>(num_targets_));
-    for (int32_t target = 0; target < num_targets_; ++target) receive(target, amount / num_targets_);
-  }
-
-  // The count-th best score by value(mass); count is from 1 to the number of nodes met.
-  template <class Value>
-  double best(int64_t count, Value&& value) {
-    values_.clear();
-    for (const LevelMass& mass : met_.masses()) values_.push_back(value(mass));
-    const auto place = values_.begin() + static_cast<std::ptrdiff_t>(count - 1);
-    std::nth_element(values_.begin(), place, values_.end(), std::greater<double>());
-    return *place;
-  }
-
-  // Fill `ranking` with the nodes met: targets first, the others if value(mass) is above zero.
-  template <class Value>
-  void collect(Ranking<Id>& ranking, Value&& value) const {
-    const auto num_targets = static_cast<size_t>(num_targets_);
+  // Fill `ranking` with the nodes met: targets first, the others if they have a score. far_share is what a node gets
+  // beside it for each entry of its list.
+  void collect(double far_share, Ranking<Id>& ranking) const {
     ranking.clear();
     for (size_t number = 0; number < met_.size(); ++number) {
-      const double score = value(met_.masses()[number]);
-      if (number < num_targets || score > 0) {
-        // A score too small for a float is still one.
-        const double shown = std::max(score, static_cast<double>(std::numeric_limits<float>::min()));
-        ranking.all.push_back({-score, static_cast<float>(shown), met_.node(number)});
-      }
-      if (number + 1 == num_targets) ranking.fix_front();
+      const LevelMass& mass = met_.masses()[number];
+      const double score = mass.score + far_share * mass.degree;
+      if (number >= met_.num_targets() && !(score > 0)) continue;
+      // A score too small for a float is still one.
+      const double shown = std::max(score, static_cast<double>(std::numeric_limits<float>::min()));
+      ranking.all.push_back({-score, static_cast<float>(shown), met_.node(number)});
     }
+    ranking.fix_front(met_.num_targets());
   }
 
   void prefetch_list(const Csr<Id>& csr, int32_t number) const { met_.prefetch_list(csr, number); }
@@ -112,30 +99,27 @@ class Levels {
   const std::vector<int32_t>& frontier() const { return frontier_; }
   LevelMass& operator[](int32_t number) { return met_[static_cast<size_t>(number)]; }
   int64_t size() const { return static_cast<int64_t>(met_.size()); }
-  int64_t num_hidden() const { return met_.num_hidden(); }
   int64_t nodes_touched() const { return static_cast<int64_t>(met_.size()); }
   int64_t edges_touched() const { return met_.edges_touched(); }
 
  private:
-  void make_room(size_t count) {
-    if (num_coming_ + count > coming_.size()) coming_.resize(2 * (num_coming_ + count));
+  auto room() {
+    return [this](size_t count) { coming_.make_room(count); };
   }
 
-  // Whether a node is in the next frontier yet is a coin toss, so there is no branch on it.
-  void receive(int32_t number, double amount) {
-    LevelMass& mass = met_[static_cast<size_t>(number)];
-    mass.next += amount;
-    coming_[num_coming_] = number;
-    num_coming_ += mass.step != step_;
-    mass.step = step_;
+  auto receiver() {
+    return [this](int32_t number, double amount) {
+      LevelMass& mass = met_[static_cast<size_t>(number)];
+      mass.next += amount;
+      coming_.add_if(number, mass.step != step_);
+      mass.step = step_;
+    };
   }
 
   Met<Id, LevelMass> met_;
   std::vector<int32_t> frontier_;  // numbers of the nodes that have mass now
-  std::vector<int32_t> coming_;    // those of the next step: the first num_coming_ entries
-  std::vector<double> values_;
-  size_t num_coming_ = 0;
-  int32_t step_ = 1, num_targets_ = 0;
+  NumberList coming_;              // those of the next step
+  int32_t step_ = 1;
 };
 
 }  // namespace shadow

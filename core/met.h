@@ -3,11 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "csr.h"
+#include "prefetch.h"
 #include "scratch.h"
 
 namespace shadow {
@@ -17,15 +20,16 @@ namespace shadow {
 template <class Id, class Mass>
 class Met {
  public:
+  static constexpr size_t kAhead = 4;  // how many nodes before its turn the list of one is asked for
+
   // Forget everything and meet the targets. hide_link: as if there were no edge between two targets.
   void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) {
-    index_.clear();
+    index_.start(targets, num_targets);
     masses_.clear();
+    num_targets_ = num_targets;
     edges_touched_ = 0;
     num_hidden_ = 0;
     gap_[0] = gap_[1] = -1;
-    index_.reserve_more(static_cast<size_t>(num_targets));
-    for (int32_t target = 0; target < num_targets; ++target) index_.add(targets[target]);
     add_masses(csr);
     if (hide_link && num_targets == 2) hide(csr, targets);
   }
@@ -64,6 +68,41 @@ class Met {
     spread_part(before + passes_gap, num_entries);
   }
 
+  // Send `amount` to the neighbours of a node in proportion to the edge weights, whose sum is `total`; from a dead end,
+  // or where the weights of a damaged file leave no sum, home to the targets.
+  template <class MakeRoom, class Receive>
+  void send(const Csr<Id>& csr, size_t number, double amount, double total, int64_t max_row, MakeRoom&& make_room,
+            Receive&& receive) {
+    if (total > 0 && std::isfinite(total)) {
+      spread(csr, number, amount / total, max_row, make_room, receive);
+    } else {
+      share_out(amount, make_room, receive);
+    }
+  }
+
+  // Send mass to the targets, in equal shares.
+  template <class MakeRoom, class Receive>
+  void share_out(double amount, MakeRoom&& make_room, Receive&& receive) const {
+    make_room(static_cast<size_t>(num_targets_));
+    for (int32_t target = 0; target < num_targets_; ++target) receive(target, amount / num_targets_);
+  }
+
+  // The count-th best value(mass); count is from 1 to the number of nodes met.
+  template <class Value>
+  double best(int64_t count, Value&& value) {
+    values_.clear();
+    for (const Mass& mass : masses_) values_.push_back(value(mass));
+    const auto place = values_.begin() + static_cast<std::ptrdiff_t>(count - 1);
+    std::nth_element(values_.begin(), place, values_.end(), std::greater<double>());
+    return *place;
+  }
+
+  // Mass that is not followed any further spreads like degrees in an undirected graph: what each entry of a list gets
+  // of `left`. 0 where that is not known.
+  double far_share(const Csr<Id>& csr, double left) const {
+    return csr.symmetric ? left / static_cast<double>(std::max<int64_t>(csr.num_edges - num_hidden_, 1)) : 0;
+  }
+
   // Ask for the list of a node that will be needed soon, of the disk or of memory.
   void prefetch_list(const Csr<Id>& csr, int32_t number) const {
     const Mass& mass = masses_[static_cast<size_t>(number)];
@@ -79,7 +118,7 @@ class Met {
   std::vector<Mass>& masses() { return masses_; }              // by number; the targets come first
   const std::vector<Mass>& masses() const { return masses_; }  // by number; the targets come first
   size_t size() const { return masses_.size(); }
-  int64_t num_hidden() const { return num_hidden_; }
+  size_t num_targets() const { return static_cast<size_t>(num_targets_); }
   int64_t edges_touched() const { return edges_touched_; }
 
  private:
@@ -132,6 +171,8 @@ class Met {
 
   NodeIndex<Id> index_;
   std::vector<Mass> masses_;
+  std::vector<double> values_;
+  int32_t num_targets_ = 0;
   int64_t edges_touched_ = 0, num_hidden_ = 0;
   int64_t gap_[2] = {-1, -1};  // entry of each of two targets' lists that is hidden, or -1
 };

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "csr.h"
 #include "met.h"
+#include "refine.h"
 #include "scope.h"
+#include "scratch.h"
 
 namespace shadow {
 
@@ -54,15 +56,8 @@ class Ppr {
  private:
   enum Flag : uint32_t { kQueued = 1, kPushed = 2, kTarget = 4 };
 
-  // Lists longer than this are pushed through evenly spaced entries when the tolerance is ours to choose: the
-  // neighbours of such a hub differ too little in score to be worth a visit each.
-  static constexpr int64_t kMaxRow = int64_t{1} << 20;
-  static constexpr double kFinest = 1e-9;
-  static constexpr double kUnderflow = 1e-280;
-
   void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) {
     met_.start(csr, targets, num_targets, hide_link);
-    num_targets_ = num_targets;
     num_pushed_ = 0;
     for (Mass& mass : met_.masses()) {
       mass.residual = 1.0 / num_targets;
@@ -70,22 +65,16 @@ class Ppr {
     }
   }
 
-  // Coarse to fine. The tolerance is settled when it is a small share of the topk-th score: what is still to be pushed
-  // then moves few nodes across the border. Where fewer than topk nodes were met it goes on until the component ends.
+  // Coarse to fine, each time on from where the coarser one has ended.
   void refine(const Csr<Id>& csr, const PprOptions& options) {
     self_share_ = options.teleport;
-    double tolerance = std::min(1e-3, 0.2 / static_cast<double>(options.topk));
-    for (;;) {
-      push(csr, tolerance, options.teleport, kMaxRow);
+    for (Refinement search(options.topk, options.precision);;) {
+      push(csr, search.tolerance(), options.teleport, Refinement::kMaxRow);
       set_far_share(csr, options.teleport);
       if (static_cast<int64_t>(met_.size()) > options.topk) {
-        const double wanted = std::max(options.precision * kth_estimate(options.topk), kFinest);
-        if (tolerance <= 1.25 * wanted) return;
-        tolerance = std::max(wanted, 0.1 * tolerance);
+        if (search.is_settled(kth_estimate(options.topk))) return;
       } else {
-        const bool whole_component = num_pushed_ == static_cast<int64_t>(met_.size());
-        if (tolerance < kUnderflow || (whole_component && tolerance <= 1e-6)) return;
-        tolerance *= 0.1;
+        if (search.is_exhausted(num_pushed_ == static_cast<int64_t>(met_.size()), 0.1)) return;
       }
     }
   }
@@ -95,8 +84,7 @@ class Ppr {
   void set_far_share(const Csr<Id>& csr, double teleport) {
     double residual = 0;
     for (const Mass& mass : met_.masses()) residual += mass.residual;
-    const int64_t num_edges = std::max<int64_t>(csr.num_edges - met_.num_hidden(), 1);
-    far_share_ = csr.symmetric ? (1 - teleport) * residual / static_cast<double>(num_edges) : 0;
+    far_share_ = met_.far_share(csr, (1 - teleport) * residual);
   }
 
   double estimate(const Mass& mass) const {
@@ -105,27 +93,20 @@ class Ppr {
 
   // The topk-th score without the far share: that shrinks as a graph grows, and work per target is not to depend on it.
   double kth_estimate(int64_t topk) {
-    estimates_.clear();
-    for (const Mass& mass : met_.masses()) estimates_.push_back(mass.score + self_share_ * mass.residual);
-    const auto kth = estimates_.begin() + static_cast<std::ptrdiff_t>(topk - 1);
-    std::nth_element(estimates_.begin(), kth, estimates_.end(), std::greater<double>());
-    return *kth;
+    return met_.best(topk, [this](const Mass& mass) { return mass.score + self_share_ * mass.residual; });
   }
 
   // Push every node whose residual is above tolerance * degree, first come, first served, until none is left.
   void push(const Csr<Id>& csr, double tolerance, double teleport, int64_t max_row = INT64_MAX) {
-    tail_ = 0;
-    for (size_t number = 0; number < met_.size(); ++number) {
-      make_room(1);
-      enqueue(static_cast<int32_t>(number), tolerance);
-    }
-    for (size_t head = 0; head < tail_; ++head) {
+    queue_.clear();
+    queue_.make_room(met_.size());
+    for (size_t number = 0; number < met_.size(); ++number) enqueue(static_cast<int32_t>(number), tolerance);
+    for (size_t head = 0; head < queue_.size(); ++head) {
       if (head == kCompact) {  // Keep the queue's memory near its length.
-        std::copy(queue_.begin() + kCompact, queue_.begin() + static_cast<std::ptrdiff_t>(tail_), queue_.begin());
-        tail_ -= kCompact;
+        queue_.drop_front(kCompact);
         head = 0;
       }
-      if (head + 4 < tail_) met_.prefetch_list(csr, queue_[head + 4]);
+      if (head + met_.kAhead < queue_.size()) met_.prefetch_list(csr, queue_[head + met_.kAhead]);
       const auto number = static_cast<size_t>(queue_[head]);
       Mass& mass = met_[number];
       num_pushed_ += !(mass.flags & kPushed);
@@ -137,44 +118,34 @@ class Ppr {
     }
   }
 
-  void make_room(size_t count) {
-    if (tail_ + count > queue_.size()) queue_.resize(2 * (tail_ + count));
-  }
-
-  // Queue a node if it is due and not queued yet, again without a branch: the entry counts only if it is both.
+  // Queue a node if it is due and not queued yet.
   void enqueue(int32_t number, double tolerance) {
     Mass& mass = met_[static_cast<size_t>(number)];
     // A node without neighbours holds no list to pay for, so it is weighed as if it had one entry.
     const uint32_t due = (mass.residual > tolerance * std::max(mass.degree, 1.0f)) & ~mass.flags & kQueued;
     mass.flags |= due;
-    queue_[tail_] = number;
-    tail_ += due;
+    queue_.add_if(number, due);
   }
 
   // Send `amount` to the neighbours of a node in proportion to the edge weights; from a dead end it restarts.
   void spread_mass(const Csr<Id>& csr, size_t number, double amount, double tolerance, int64_t max_row) {
-    const double total = met_.total_weight(csr, number, INT64_MAX);
-    const auto room = [this](size_t count) { make_room(count); };
-    const auto receive = [this, tolerance](int32_t neighbour, double part) {
-      met_[static_cast<size_t>(neighbour)].residual += part;
-      enqueue(neighbour, tolerance);
-    };
-    if (total > 0) {
-      met_.spread(csr, number, amount / total, max_row, room, receive);
-      return;
-    }
-    room(static_cast<size_t>(num_targets_));
-    for (int32_t target = 0; target < num_targets_; ++target) receive(target, amount / num_targets_);
+    met_.send(
+        csr, number, amount, met_.total_weight(csr, number, INT64_MAX), max_row,
+        [this](size_t count) { queue_.make_room(count); },
+        [this, tolerance](int32_t neighbour, double part) {
+          met_[static_cast<size_t>(neighbour)].residual += part;
+          enqueue(neighbour, tolerance);
+        });
   }
 
   void collect(const PprOptions& options, Ranking<Id>& ranking) {
-    const auto num_targets = static_cast<size_t>(num_targets_);
+    const size_t num_targets = met_.num_targets();
     ranking.clear();
     const auto add = [&](size_t number, double score) {
       ranking.all.push_back({-score, static_cast<float>(score), met_.node(number)});
     };
     for (size_t number = 0; number < num_targets; ++number) add(number, estimate(met_[number]));
-    ranking.fix_front();
+    ranking.fix_front(num_targets);
     double bar = options.threshold;
     if (options.relative_threshold) {
       double best = 0;
@@ -192,10 +163,7 @@ class Ppr {
   static constexpr size_t kCompact = size_t{1} << 20;
 
   Met<Id, Mass> met_;
-  std::vector<int32_t> queue_;  // the first tail_ entries
-  size_t tail_ = 0;
-  std::vector<double> estimates_;
-  int32_t num_targets_ = 0;
+  NumberList queue_;
   int64_t num_pushed_ = 0;
   double self_share_ = 0, far_share_ = 0;
 };

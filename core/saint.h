@@ -3,21 +3,22 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "csr.h"
-#include "engine.h"
 #include "guard.h"
 #include "parallel.h"
+#include "prefetch.h"
 #include "rng.h"
+#include "unset.h"
 
 namespace shadow {
 
@@ -286,11 +287,7 @@ class Saint {
       : options_(options), is_target_(csr.num_nodes) {
     if (num_targets < 1) throw std::invalid_argument("targets must not be empty");
     for (int64_t number = 0; number < num_targets; ++number) {
-      if (!csr.has(targets[number])) {
-        throw std::invalid_argument("targets must be node ids from 0 to " + std::to_string(csr.num_nodes - 1) +
-                                    ", got " + std::to_string(targets[number]));
-      }
-      targets_.push_back(static_cast<Id>(targets[number]));
+      targets_.push_back(csr.taken(targets[number], "targets"));
       is_target_.add(targets[number]);
     }
     if (options.kind == SaintKind::kNode) {

@@ -13,6 +13,7 @@
 
 #include "csr.h"
 #include "induce.h"
+#include "scratch.h"
 
 namespace shadow {
 
@@ -58,12 +59,20 @@ class Ranking {
  public:
   std::vector<Candidate<Id>> all;
 
-  // Start over; the targets come first and stay there.
   void clear() {
     all.clear();
     sorted_ = 0;
   }
-  void fix_front() { sorted_ = all.size(); }
+
+  // The first `count`, as a rule the targets, stay where they are.
+  void fix_front(size_t count) { sorted_ = count; }
+
+  // Start over with these nodes, which stay in the order of their numbers.
+  void assign(const NodeIndex<Id>& nodes) {
+    all.clear();
+    for (size_t number = 0; number < nodes.size(); ++number) all.push_back({0, 0, nodes[number]});
+    fix_front(all.size());
+  }
 
   // Put the best min(count, size) in order and return that number. The border is found among the keys alone, which are
   // small and quick to compare.

@@ -2,9 +2,9 @@
 // Not for: sharing between threads; each worker has its own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,6 +24,13 @@ class NodeIndex {
     if (slots_.size() > kKeep) *this = NodeIndex();  // Large tables are given back after use.
     for (size_t number = 0; number < size_; ++number) slots_[slot_of_[number]].node = kEmpty;
     size_ = 0;
+  }
+
+  // Forget all nodes but these, numbered in their order.
+  void start(const Id* nodes, int32_t count) {
+    clear();
+    reserve_more(static_cast<size_t>(count));
+    for (int32_t number = 0; number < count; ++number) add(nodes[number]);
   }
 
   // Make room for `count` more nodes.
@@ -98,6 +105,68 @@ class NodeIndex {
   std::vector<Id> nodes_;          // likewise
   size_t size_ = 0;
   int shift_ = 64;
+};
+
+// A value for each node that was asked for, all zero at first. Nodes are numbered in the order in which they were.
+template <class Id, class Value>
+class NodeValues {
+ public:
+  void clear() {
+    index_.clear();
+    values_.clear();
+  }
+
+  size_t number_of(Id node) {
+    index_.reserve_more(1);
+    const auto number = static_cast<size_t>(index_.add(node));
+    if (number == values_.size()) values_.push_back(Value{});
+    return number;
+  }
+
+  void prefetch(Id node) const { index_.prefetch(node); }
+
+  size_t size() const { return values_.size(); }
+  Id node(size_t number) const { return index_[number]; }
+  Value& operator[](size_t number) { return values_[number]; }
+  const Value& operator[](size_t number) const { return values_[number]; }
+  const std::vector<Value>& values() const { return values_; }  // by number
+
+ private:
+  NodeIndex<Id> index_;
+  std::vector<Value> values_;
+};
+
+// Numbers in the order in which they came. Whether one counts is a coin toss, so there is no branch on it: it is
+// written either way.
+class NumberList {
+ public:
+  void clear() { size_ = 0; }
+
+  // Make room for `count` more numbers.
+  void make_room(size_t count) {
+    if (size_ + count > numbers_.size()) numbers_.resize(2 * (size_ + count));
+  }
+
+  // Room must have been made for it, even if it does not count.
+  void add_if(int32_t number, bool counts) {
+    numbers_[size_] = number;
+    size_ += counts;
+  }
+
+  // Forget the first `count`.
+  void drop_front(size_t count) {
+    std::copy(begin() + static_cast<std::ptrdiff_t>(count), end(), numbers_.begin());
+    size_ -= count;
+  }
+
+  size_t size() const { return size_; }
+  int32_t operator[](size_t at) const { return numbers_[at]; }
+  std::vector<int32_t>::const_iterator begin() const { return numbers_.begin(); }
+  std::vector<int32_t>::const_iterator end() const { return begin() + static_cast<std::ptrdiff_t>(size_); }
+
+ private:
+  std::vector<int32_t> numbers_;  // the first size_ count
+  size_t size_ = 0;
 };
 
 // The nodes of a scope: built once, then asked for every neighbour of every member. Almost all answers are "not there",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "lists.h"
 #include "pick.h"
 #include "rng.h"
 #include "scope.h"
@@ -47,11 +48,10 @@ class Prints {
     numbers_.clear();
     entries_.clear();
     masks_.clear();
-    paths_.clear();
-    herd_.at.assign(num_walks_, start);
+    trails_.start(start, num_walks_);
     int64_t num_steps = 0;
     for (int64_t step = 1; step <= walk_length; ++step) {
-      num_steps += herd_.step(steps, rng);
+      num_steps += trails_.step(steps, rng);
       note(step);
     }
     return num_steps;
@@ -70,7 +70,7 @@ class Prints {
   const uint64_t* mask(int32_t number) const { return masks_.data() + static_cast<size_t>(number) * num_words_; }
 
   // Where a walk is after `step` steps.
-  Id at(size_t walk, int64_t step) const { return paths_[static_cast<size_t>(step - 1) * num_walks_ + walk]; }
+  Id at(size_t walk, int64_t step) const { return trails_.at(walk, step); }
 
  private:
   int64_t place(int64_t step, Id node) const { return (step - 1) * num_nodes_ + static_cast<int64_t>(node); }
@@ -80,10 +80,9 @@ class Prints {
   }
 
   void note(int64_t step) {
-    paths_.insert(paths_.end(), herd_.at.begin(), herd_.at.end());
     uint32_t* const filter = filter_.data() + (static_cast<size_t>(step - 1) << (log_filter_ - 5));
     for (size_t walk = 0; walk < num_walks_; ++walk) {
-      const Id node = herd_.at[walk];
+      const Id node = trails_.now()[walk];
       if (node < 0) continue;
       numbers_.reserve_more(1);
       const auto number = static_cast<size_t>(numbers_.add(place(step, node)));
@@ -98,12 +97,11 @@ class Prints {
     }
   }
 
-  Herd<Id> herd_;
+  Trails<Id> trails_;
   NodeIndex<int64_t> numbers_;  // of entries, by place
   std::vector<Entry> entries_;
   std::vector<uint64_t> masks_;
   std::vector<uint32_t> filter_;
-  std::vector<Id> paths_;  // step by step
   size_t num_walks_ = 0, num_words_ = 0;
   int64_t num_nodes_ = 0;
   int log_filter_ = 6;
@@ -120,18 +118,17 @@ class Simrank {
     const Lists<Id> reverse(options.reverse.of(csr), targets, num_targets, hide_link);
     const Steps<Id> steps(lists, options.sums);
     nodes_touched_ = edges_touched_ = 0;
-    found_.clear();
     scores_.clear();
     for (int32_t target = 0; target < num_targets; ++target) add_score(targets[target], 1.0);  // with itself
     for (int32_t target = 0; target < num_targets; ++target) {
       compare(steps, reverse, targets[target], options, combine(key, static_cast<uint64_t>(targets[target])));
     }
     ranking.clear();
-    for (size_t number = 0; number < found_.size(); ++number) {
+    for (size_t number = 0; number < scores_.size(); ++number) {
       const double score = scores_[number] / num_targets;
-      ranking.all.push_back({-score, static_cast<float>(score), found_[number]});
-      if (number + 1 == static_cast<size_t>(num_targets)) ranking.fix_front();
+      ranking.all.push_back({-score, static_cast<float>(score), scores_.node(number)});
     }
+    ranking.fix_front(static_cast<size_t>(num_targets));
   }
 
   int64_t nodes_touched() const { return nodes_touched_; }
@@ -153,21 +150,20 @@ class Simrank {
   // Add the scores of all nodes near one target.
   void compare(const Steps<Id>& steps, const Lists<Id>& reverse, Id target, const SimrankOptions& options,
                uint64_t key) {
-    near_.clear();
     nears_.clear();
     num_meetings_ = 0;
-    number_of(target);  // number 0
+    nears_.number_of(target);  // number 0
     edges_touched_ += prints_.draw(steps, target, options.num_walks, options.walk_length, Rng{key});
     probe(steps, reverse, options, Rng{combine(key, kProbeWord)});
     choose(options.num_candidates);
     met_.assign(static_cast<size_t>(options.num_walks) * prints_.num_words(), 0);
     for (const int32_t candidate : candidates_) {
-      const uint64_t own_key = combine(key, static_cast<uint64_t>(near_[static_cast<size_t>(candidate)]));
+      const uint64_t own_key = combine(key, static_cast<uint64_t>(nears_.node(static_cast<size_t>(candidate))));
       meet(steps, static_cast<size_t>(candidate), options, Rng{combine(own_key, kMeetWord)});
     }
-    nodes_touched_ += static_cast<int64_t>(near_.size());
-    for (size_t number = 1; number < near_.size(); ++number) {
-      if (nears_[number].score > 0) add_score(near_[number], nears_[number].score);
+    nodes_touched_ += static_cast<int64_t>(nears_.size());
+    for (size_t number = 1; number < nears_.size(); ++number) {
+      if (nears_[number].score > 0) add_score(nears_.node(number), nears_[number].score);
     }
   }
 
@@ -186,7 +182,7 @@ class Simrank {
       if (entry.step == 1 && open.size() <= num_probes) {
         edges_touched_ += open.size();
         for (int64_t number = 0; number < open.size(); ++number) {
-          const Id node = reverse.csr().checked(open.row.begin[open.at(number)]);
+          const Id node = reverse.csr().checked(open.entry(number));
           propose(node, first_guess * steps.probability(node, entry.node));
         }
         continue;
@@ -209,7 +205,7 @@ class Simrank {
       way = combine(way, static_cast<uint64_t>(node));
       if (open.size() <= 0) return;
       const auto number = static_cast<int64_t>(rng.below(static_cast<uint64_t>(open.size())));
-      const Id next = reverse.csr().checked(open.row.begin[open.at(number)]);
+      const Id next = reverse.csr().checked(open.entry(number));
       guess *= steps.probability(next, node);
       node = next;
       ++edges_touched_;
@@ -220,7 +216,7 @@ class Simrank {
     if (seen_.size() > before) propose(node, guess);
   }
 
-  void propose(Id node, double guess) { nears_[number_of(node)].guess += guess; }
+  void propose(Id node, double guess) { nears_[nears_.number_of(node)].guess += guess; }
 
   // candidates_: the best num_candidates guesses but the target, of equal ones those found first.
   void choose(int64_t num_candidates) {
@@ -241,16 +237,15 @@ class Simrank {
   // meeting) over all pairs of walks.
   void meet(const Steps<Id>& steps, size_t candidate, const SimrankOptions& options, Rng rng) {
     const auto num_walks = static_cast<size_t>(options.num_walks);
-    herd_.at.assign(num_walks, near_[candidate]);
-    paths_.clear();
+    trails_.start(nears_.node(candidate), num_walks);
     double factor = 1.0 / (static_cast<double>(num_walks) * static_cast<double>(num_walks)), sum = 0;
     for (int64_t step = 1; step <= options.walk_length; ++step) {
       factor *= options.decay;
-      edges_touched_ += herd_.step(steps, rng);
-      paths_.insert(paths_.end(), herd_.at.begin(), herd_.at.end());
+      edges_touched_ += trails_.step(steps, rng);
       for (size_t walk = 0; walk < num_walks; ++walk) {
-        if (herd_.at[walk] < 0) continue;
-        const int32_t entry = prints_.find(step, herd_.at[walk]);
+        const Id node = trails_.now()[walk];
+        if (node < 0) continue;
+        const int32_t entry = prints_.find(step, node);
         if (entry >= 0) sum += meet_at(entry, walk, step, factor);
       }
     }
@@ -275,9 +270,8 @@ class Simrank {
     met_walks_.push_back(walk);
     ++num_meetings_;
     const double gain = factor * static_cast<double>(count);
-    const auto num_walks = herd_.at.size();
     for (int64_t before = 1; before <= step; ++before) {
-      carry(paths_[static_cast<size_t>(before - 1) * num_walks + walk], gain);
+      carry(trails_.at(walk, before), gain);
       if (before < step) carry(prints_.at(partner, before), gain);
     }
     return gain;
@@ -294,7 +288,7 @@ class Simrank {
 
   // Note that the walks of this meeting came through a node, once if both did.
   void carry(Id node, double gain) {
-    const size_t number = number_of(node);
+    const size_t number = nears_.number_of(node);
     Near& near = nears_[number];
     if (near.meeting == num_meetings_) return;
     near.meeting = num_meetings_;
@@ -317,31 +311,17 @@ class Simrank {
     met_walks_.clear();
   }
 
-  size_t number_of(Id node) {
-    near_.reserve_more(1);
-    const auto number = static_cast<size_t>(near_.add(node));
-    if (number == nears_.size()) nears_.push_back({0, 0, 0, 0});
-    return number;
-  }
-
-  void add_score(Id node, double score) {
-    found_.reserve_more(1);
-    const auto number = static_cast<size_t>(found_.add(node));
-    if (number == scores_.size()) scores_.push_back(0);
-    scores_[number] += score;
-  }
+  void add_score(Id node, double score) { scores_[scores_.number_of(node)] += score; }
 
   // Words that tell the draws of one target apart.
   static constexpr uint64_t kProbeWord = 0x70726f6265, kMeetWord = 0x6d656574;
 
   Prints<Id> prints_;
-  Herd<Id> herd_;
-  NodeIndex<Id> near_, found_;  // beside the target of the moment; in all
-  std::vector<Near> nears_;
-  std::vector<double> scores_;
-  NodeIndex<int64_t> seen_;  // ways of the walks back
+  Trails<Id> trails_;              // of the compared node
+  NodeValues<Id, Near> nears_;     // beside the target of the moment
+  NodeValues<Id, double> scores_;  // of all targets together
+  NodeIndex<int64_t> seen_;        // ways of the walks back
   std::vector<int32_t> candidates_;
-  std::vector<Id> paths_;      // of the walks of the compared node, step by step
   std::vector<uint64_t> met_;  // for each of these walks, the target's walks that it has met
   std::vector<size_t> carriers_, met_walks_;
   int64_t num_meetings_ = 0, nodes_touched_ = 0, edges_touched_ = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "lists.h"
 #include "prefetch.h"
 #include "rng.h"
 #include "scope.h"
@@ -21,53 +22,6 @@ constexpr int64_t kWeightBlock = 64;
 
 // Number of sums that an array of `num_edges` weights has: sums[b] is the sum of the first b * kWeightBlock weights.
 inline int64_t num_weight_sums(int64_t num_edges) { return num_edges / kWeightBlock + 1; }
-
-// The lists in the other direction, of a graph that is not symmetric; the ids are as wide as those of the graph.
-struct ReverseLists {
-  const int64_t* indptr = nullptr;
-  const void* indices = nullptr;
-
-  template <class Id>
-  Csr<Id> of(const Csr<Id>& csr) const {
-    if (indptr == nullptr) return csr;
-    return {indptr, static_cast<const Id*>(indices), nullptr, csr.num_nodes, csr.num_edges, csr.symmetric};
-  }
-};
-
-// One list and its entry that is hidden, -1 for none.
-template <class Id>
-struct OpenRow {
-  Row<Id> row;
-  int64_t gap;
-
-  int64_t size() const { return row.size() - (gap >= 0); }
-  // Where the `number`-th entry that is not hidden stands.
-  int64_t at(int64_t number) const { return number + (gap >= 0 && number >= gap); }
-};
-
-// The lists of a graph as walks see them: without the link between two targets, where that is hidden.
-template <class Id>
-class Lists {
- public:
-  Lists(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) : csr_(csr) {
-    for (size_t end = 0; hide_link && num_targets == 2 && end < 2; ++end) {
-      ends_[end] = targets[end];
-      gaps_[end] = csr.entry_of(targets[end], targets[1 - end]);
-    }
-  }
-
-  OpenRow<Id> row(Id node) const {
-    const int64_t gap = node == ends_[0] ? gaps_[0] : node == ends_[1] ? gaps_[1] : -1;
-    return {csr_.row(node), gap};
-  }
-
-  const Csr<Id>& csr() const { return csr_; }
-
- private:
-  Csr<Id> csr_;
-  Id ends_[2] = {-1, -1};
-  int64_t gaps_[2] = {-1, -1};
-};
 
 // Draws the next node of a walk in proportion to edge weight, in a time that does not grow with the list: from one of
 // many entries by a search among the stored sums and a look through one block.
@@ -193,6 +147,32 @@ class Herd {
   static constexpr size_t kChunk = 32;
 };
 
+// Walks from one node whose ways are kept.
+template <class Id>
+class Trails {
+ public:
+  void start(Id node, size_t num_walks) {
+    herd_.at.assign(num_walks, node);
+    ways_.clear();
+  }
+
+  // See Herd.
+  int64_t step(const Steps<Id>& steps, Rng& rng) {
+    const int64_t num_steps = herd_.step(steps, rng);
+    ways_.insert(ways_.end(), herd_.at.begin(), herd_.at.end());
+    return num_steps;
+  }
+
+  const std::vector<Id>& now() const { return herd_.at; }  // where each walk is; -1 if it has ended
+
+  // Where a walk was after `step` steps, from 1.
+  Id at(size_t walk, int64_t step) const { return ways_[static_cast<size_t>(step - 1) * herd_.at.size() + walk]; }
+
+ private:
+  Herd<Id> herd_;
+  std::vector<Id> ways_;  // step by step
+};
+
 struct RwrOptions {
   double teleport = 0.2609;
   int64_t topk = 200;
@@ -221,19 +201,16 @@ class Rwr {
     collect(num_targets, ranking);
   }
 
-  int64_t nodes_touched() const { return static_cast<int64_t>(index_.size()); }
+  int64_t nodes_touched() const { return static_cast<int64_t>(visits_.size()); }
   int64_t edges_touched() const { return edges_touched_; }
 
  private:
   void start(const Id* targets, int32_t num_targets, int64_t num_walks) {
-    index_.clear();
     visits_.clear();
     herd_.at.clear();
     edges_touched_ = 0;
-    index_.reserve_more(static_cast<size_t>(num_targets));
     for (int32_t target = 0; target < num_targets; ++target) {
-      index_.add(targets[target]);
-      visits_.push_back(num_walks);
+      visits_[visits_.number_of(targets[target])] = num_walks;
       herd_.at.insert(herd_.at.end(), static_cast<size_t>(num_walks), targets[target]);
     }
   }
@@ -242,30 +219,26 @@ class Rwr {
     constexpr size_t kAhead = 8;
     const std::vector<Id>& at = herd_.at;
     for (size_t walk = 0; walk < at.size(); ++walk) {
-      if (walk + kAhead < at.size()) index_.prefetch(at[walk + kAhead]);
-      index_.reserve_more(1);
-      const auto number = static_cast<size_t>(index_.add(at[walk]));
-      if (number == visits_.size()) visits_.push_back(0);
-      ++visits_[number];
+      if (walk + kAhead < at.size()) visits_.prefetch(at[walk + kAhead]);
+      ++visits_[visits_.number_of(at[walk])];
     }
   }
 
   // The score is the share of all visits.
   void collect(int32_t num_targets, Ranking<Id>& ranking) {
     double total = 0;
-    for (const int64_t visits : visits_) total += static_cast<double>(visits);
+    for (const int64_t visits : visits_.values()) total += static_cast<double>(visits);
     ranking.clear();
-    for (size_t number = 0; number < index_.size(); ++number) {
+    for (size_t number = 0; number < visits_.size(); ++number) {
       const auto visits = static_cast<double>(visits_[number]);
       const double later = static_cast<double>(number) * 0x1.0p-31;  // below 1: decides between equal counts
-      ranking.all.push_back({later - visits, static_cast<float>(visits / total), index_[number]});
-      if (number + 1 == static_cast<size_t>(num_targets)) ranking.fix_front();
+      ranking.all.push_back({later - visits, static_cast<float>(visits / total), visits_.node(number)});
     }
+    ranking.fix_front(static_cast<size_t>(num_targets));
   }
 
   Herd<Id> herd_;
-  NodeIndex<Id> index_;  // in the order of the first visits; the targets come first
-  std::vector<int64_t> visits_;
+  NodeValues<Id, int64_t> visits_;  // in the order of the first visits; the targets come first
   int64_t edges_touched_ = 0;
 };
 

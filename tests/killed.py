@@ -1,4 +1,4 @@
-"""Work in a fork that may be killed in its midst, and scripts of such work in a process that has computed nothing."""
+"""Work in a fork that may be killed at any moment, and scripts of this in a process that has computed nothing yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,30 @@ def attempt(work: Callable[[], object], patience: float | None = None) -> int:
         time.sleep(patience)
         os.kill(pid, signal.SIGKILL)
     return os.waitpid(pid, 0)[1]
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Do the work in a fork, where it must succeed; return the seconds it took."""
+    begin = time.monotonic()
+    assert attempt(work) == 0
+    return time.monotonic() - begin
+
+
+def kill_and_finish(
+    work: Callable[[], object], moments: Iterable[float], check: Callable[[], object] = lambda: None
+) -> int:
+    """Start the work again and again, killed after so many seconds each time, then let it end; return the kills.
+
+    check: called after each kill.
+    """
+    kills = 0
+    for moment in moments:
+        status = attempt(work, moment)
+        assert status in (0, signal.SIGKILL), status
+        kills += status == signal.SIGKILL
+        check()
+    assert attempt(work) == 0
+    return kills
 
 
 def run_script(script: str, *arguments: object) -> Any:

@@ -8,14 +8,14 @@ import pytest
 
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.base.files import NpyFile, map_npy
-from shadow_gnn.base.work_folder import NPY_HEAD_BYTES, Nameless, finished, open_work, work_folder
+from shadow_gnn.base.work_folder import NPY_HEAD_BYTES, TemporaryScratch, finished, open_work_folder, work_folder_of
 
 
 def leave(target, job):
     """Do a part of a job and end without a word."""
 
     def do():
-        with open_work(target, job) as work:
+        with open_work_folder(target, job) as work:
             work.rows("part", (3,), np.int64).write(0, np.array([7, 8, 9]))
             work.remember("part", {"done": 2})
             work.place.mkdir()
@@ -27,7 +27,7 @@ def leave(target, job):
 
 def test_the_next_process_finds_what_was_left(tmp_path):
     leave(tmp_path / "g", {"seed": 1})
-    with open_work(tmp_path / "g", {"seed": 1}) as work:
+    with open_work_folder(tmp_path / "g", {"seed": 1}) as work:
         assert work.resumed
         assert work.recall("part") == {"done": 2}
         assert work.rows("part", (3,), np.int64)[:].tolist() == [7, 8, 9]
@@ -39,14 +39,14 @@ def test_the_next_process_finds_what_was_left(tmp_path):
 @pytest.mark.parametrize("job", [{"seed": 2}, {"seed": 1, "more": None}, {}])
 def test_another_job_starts_anew(tmp_path, job):
     leave(tmp_path / "g", {"seed": 1})
-    with open_work(tmp_path / "g", job) as work:
+    with open_work_folder(tmp_path / "g", job) as work:
         assert not work.resumed
         assert sorted(os.listdir(work.folder)) == ["job.json"]
 
 
 def test_a_fault_leaves_nothing(tmp_path):
     def fail():
-        with open_work(tmp_path / "g", {}) as work:
+        with open_work_folder(tmp_path / "g", {}) as work:
             work.remember("part", {})
             raise WriteError("full")
 
@@ -56,15 +56,15 @@ def test_a_fault_leaves_nothing(tmp_path):
 
 
 def test_two_processes_cannot_work_on_one_result(tmp_path):
-    with open_work(tmp_path / "g", {}) as work:
+    with open_work_folder(tmp_path / "g", {}) as work:
         work.remember("part", {"done": 1})
-        with pytest.raises(WriteError, match="g: another process is making it"), open_work(tmp_path / "g", {}):
+        with pytest.raises(WriteError, match="g: another process is making it"), open_work_folder(tmp_path / "g", {}):
             pass
         assert work.recall("part") == {"done": 1}
 
 
 def test_dropped_rows_are_gone(tmp_path):
-    with open_work(tmp_path / "g", {}) as work:
+    with open_work_folder(tmp_path / "g", {}) as work:
         work.rows("part", (3,), np.int64)
         work.drop("part")
         work.drop("never there")
@@ -72,7 +72,7 @@ def test_dropped_rows_are_gone(tmp_path):
 
 
 def test_finished_rows_are_a_npy_file_without_what_was_behind_them(tmp_path):
-    with open_work(tmp_path / "g", {}) as work:
+    with open_work_folder(tmp_path / "g", {}) as work:
         work.rows("part", (9,), np.int32, head_bytes=NPY_HEAD_BYTES)
         rows = work.rows("part", (0,), np.int32, head_bytes=NPY_HEAD_BYTES)
         rows.append(np.array([4, 5, 6]))
@@ -83,7 +83,7 @@ def test_finished_rows_are_a_npy_file_without_what_was_behind_them(tmp_path):
 
 
 def test_nameless_scratch_keeps_rows_while_it_lasts_and_remembers_nothing(tmp_path):
-    scratch = Nameless(tmp_path)
+    scratch = TemporaryScratch(tmp_path)
     scratch.rows("part", (2,), np.int64).write(0, np.array([1, 2]))
     assert scratch.rows("part", (2,), np.int64)[:].tolist() == [1, 2]
     scratch.drop("part")
@@ -95,19 +95,19 @@ def test_nameless_scratch_keeps_rows_while_it_lasts_and_remembers_nothing(tmp_pa
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(WriteError, match=r"\.g\.work: cannot be made"), open_work(tmp_path / "file" / "g", {}):
+    with pytest.raises(WriteError, match=r"\.g\.work: cannot be made"), open_work_folder(tmp_path / "file" / "g", {}):
         pass
 
 
 def test_a_damaged_state_is_named(tmp_path):
     leave(tmp_path / "g", {})
-    (work_folder(tmp_path / "g") / "part.json").write_text("[")
-    with pytest.raises(WriteError, match=r"part.json: is not JSON"), open_work(tmp_path / "g", {}) as work:
+    (work_folder_of(tmp_path / "g") / "part.json").write_text("[")
+    with pytest.raises(WriteError, match=r"part.json: is not JSON"), open_work_folder(tmp_path / "g", {}) as work:
         work.recall("part")
 
 
 def test_the_job_is_compared_as_json_holds_it(tmp_path):
     leave(tmp_path / "g", {"shares": (1, 2)})
-    assert json.loads((work_folder(tmp_path / "g") / "job.json").read_text()) == {"shares": [1, 2]}
-    with open_work(tmp_path / "g", {"shares": (1, 2)}) as work:
+    assert json.loads((work_folder_of(tmp_path / "g") / "job.json").read_text()) == {"shares": [1, 2]}
+    with open_work_folder(tmp_path / "g", {"shares": (1, 2)}) as work:
         assert work.resumed

@@ -9,7 +9,7 @@ from tests.communities import communities
 
 import shadow_gnn.extract.locality
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.base.work_folder import open_work
+from shadow_gnn.base.work_folder import open_work_folder
 from shadow_gnn.extract import KhopExtractor
 from shadow_gnn.extract.locality import group_nodes, order_targets
 from shadow_gnn.graph.importing.in_memory import from_edges
@@ -67,7 +67,7 @@ def test_blocks_do_not_lose_lists(monkeypatch):
 
 
 def ordered(graph, targets, folder):
-    with open_work(folder / "out", {}) as work:
+    with open_work_folder(folder / "out", {}) as work:
         if not order_targets(graph, targets, work):
             return None
         rows = [work.rows(name, (len(targets),), np.int64)[:] for name in ("order", "place")]

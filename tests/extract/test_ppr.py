@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,6 +157,19 @@ def test_work_does_not_depend_on_the_rest_of_the_graph() -> None:
     b = PprExtractor(topk=15, tolerance=1e-5)(big, np.arange(60))
     assert a.edges_touched.tolist() == b.edges_touched.tolist()
     assert a.node_id.tolist() == b.node_id.tolist()
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0, 3e38])
+@pytest.mark.parametrize("damaged", [slice(None), slice(60), slice(3, 4)], ids=["all", "hub", "one"])
+def test_damaged_weights_end_in_a_scope(weight: float, damaged: slice) -> None:
+    values = np.ones(120, np.float32)
+    indptr = np.concatenate(([0], np.arange(60, 121)))
+    indices = np.concatenate((np.arange(1, 61), np.zeros(60))).astype(np.int32)  # a star
+    star = Graph(indptr, indices, edge_weight=values, path=Path("damaged"))
+    values[damaged] = weight
+    for scope in PprExtractor(topk=10)(star, [0, 1]):
+        assert 1 <= len(scope.node_id) <= 10
+        assert np.isfinite(scope.score).all()
 
 
 def test_stochastic_draw_follows_the_scores() -> None:

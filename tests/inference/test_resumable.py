@@ -8,10 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.communities import communities, names, one_thread, small_recipe  # noqa: F401
 from tests.killed import run_script
+from tests.rounding import ROUNDING
 
 from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
-from shadow_gnn.base.work_folder import work_folder
+from shadow_gnn.base.work_folder import work_folder_of
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.inference import predictor as predictor_module
 from shadow_gnn.inference import resumable
@@ -69,7 +70,7 @@ def test_rows_are_those_of_the_targets_one_by_one(made, tmp_path, monkeypatch, s
         if isinstance(column[0], (str, int)):
             assert ours[name] == column
         else:
-            np.testing.assert_allclose(np.array(ours[name]), np.array(column), rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(np.array(ours[name]), np.array(column), **ROUNDING)
 
 
 @pytest.mark.parametrize("num_batches", [0, 1, 7])
@@ -146,7 +147,7 @@ def test_other_ranks_wait_until_the_main_one_is_done(monkeypatch):
 
 
 SCRIPT = """
-import json, random, signal, sys, time
+import json, random, sys
 from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
@@ -157,7 +158,7 @@ from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 from shadow_gnn.graph.store import open_graph, save_graph
 from tests.communities import communities, small_recipe
-from tests.killed import attempt
+from tests.killed import kill_and_finish, seconds_of
 
 torch.set_num_threads(1)
 root, num_chains, num_targets, seed = Path(sys.argv[1]), *map(int, sys.argv[2:5])
@@ -177,20 +178,18 @@ def predict(out):
     return lambda: write_predictions(
         out, predictor.Predictor(read_model(root / "r"), open_graph(root / "g")), targets, note=notes)
 
-assert attempt(train) == 0
-begin = time.monotonic()
-assert attempt(predict(root / "whole.parquet")) == 0
-duration = time.monotonic() - begin
+seconds_of(train)
+duration = seconds_of(predict(root / "whole.parquet"))
 whole, kills = (root / "whole.parquet").read_bytes(), 0
 assert np.array_equal(pq.read_table(root / "whole.parquet").column("node_id").to_numpy(), targets)
 for chain in range(num_chains):
     out = root / f"{chain}.parquet"
-    for _ in range(rng.randint(1, 5)):
-        status = attempt(predict(out), rng.uniform(0, 0.7 * duration))
-        assert status in (0, signal.SIGKILL), status
-        kills += status == signal.SIGKILL
+
+    def check():
         assert not out.exists() or out.read_bytes() == whole
-    assert attempt(predict(out)) == 0
+
+    moments = (rng.uniform(0, 0.7 * duration) for _ in range(rng.randint(1, 5)))
+    kills += kill_and_finish(predict(out), moments, check)
     assert out.read_bytes() == whole, out
     assert not list(root.glob(".*.work"))
 resumed = (root / "notes").read_text().count("resumes after") if (root / "notes").exists() else 0
@@ -217,4 +216,4 @@ def test_many_kills_lose_nothing(tmp_path, num_chains, num_targets):
 
 
 def test_the_work_folder_is_hidden_beside_the_table(tmp_path):
-    assert work_folder(tmp_path / "p.csv") == tmp_path / ".p.csv.work"
+    assert work_folder_of(tmp_path / "p.csv") == tmp_path / ".p.csv.work"

@@ -44,8 +44,8 @@ def sage(layer, x, a):
     degree = a.sum(dim=1, keepdim=True)
     mean = torch.where(degree > 0, a / degree, 0.0) @ x
     own = activated(layer, layer.self_linear(x))
-    neighbours = activated(layer, layer.neighbour_linear(mean))
-    return dense_norm(layer.self_norm, own) + dense_norm(layer.neighbour_norm, neighbours)
+    neighbours = activated(layer, layer.neighbor_linear(mean))
+    return dense_norm(layer.self_norm, own) + dense_norm(layer.neighbor_norm, neighbours)
 
 
 def attention(score, a):
@@ -58,18 +58,18 @@ def attention(score, a):
 def gat(layer, x, a):
     heads, width = layer.self_attention.shape
     own = activated(layer, layer.self_linear(x)).view(-1, heads, width)
-    sent = activated(layer, layer.neighbour_linear(x)).view(-1, heads, width)
-    to_score, from_score = (own * layer.self_attention).sum(2), (sent * layer.neighbour_attention).sum(2)
+    sent = activated(layer, layer.neighbor_linear(x)).view(-1, heads, width)
+    to_score, from_score = (own * layer.self_attention).sum(2), (sent * layer.neighbor_attention).sum(2)
     alpha = attention(to_score[:, None] + from_score[None], a)
     got = torch.einsum("ijh,jhd->ihd", alpha, sent).flatten(1)
-    normed = dense_norm(layer.self_norm, own.flatten(1), heads), dense_norm(layer.neighbour_norm, got, heads)
+    normed = dense_norm(layer.self_norm, own.flatten(1), heads), dense_norm(layer.neighbor_norm, got, heads)
     return (normed[0] + normed[1]) / 2
 
 
 def gatconv(layer, x, a):
     heads, width = layer.self_attention.shape
     sent = (x @ layer.linear.weight.T).view(-1, heads, width)
-    to_score, from_score = (sent * layer.self_attention).sum(2), (sent * layer.neighbour_attention).sum(2)
+    to_score, from_score = (sent * layer.self_attention).sum(2), (sent * layer.neighbor_attention).sum(2)
     alpha = attention(to_score[:, None] + from_score[None], a)
     got = torch.einsum("ijh,jhd->ihd", alpha, sent).flatten(1)
     return dense_norm(layer.norm, activated(layer, got + layer.bias))

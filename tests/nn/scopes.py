@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -17,18 +16,12 @@ from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
 from shadow_gnn.nn.layers.base import LayerOptions
-from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
-from shadow_gnn.nn.layers.gcn import GcnLayer
-from shadow_gnn.nn.layers.gin import GinLayer
-from shadow_gnn.nn.layers.mlp import MlpLayer
-from shadow_gnn.nn.layers.pyg import PygLayer
-from shadow_gnn.nn.layers.sage import SageLayer
-from shadow_gnn.nn.layers.sgc import sgc_layers
-from shadow_gnn.nn.readouts.pool import ReducePool, SortPool
-from shadow_gnn.nn.readouts.pyg_pool import PygPool
+from shadow_gnn.nn.layers.table import LAYERS, make_layers
+from shadow_gnn.nn.readouts import table
+from shadow_gnn.nn.readouts.pool import PoolOptions
 from shadow_gnn.nn.readouts.readout import Readout
 
-OWN_LAYERS = ["gcn", "sage", "gat", "gatconv", "gin", "sgc", "mlp"]
+OWN_LAYERS = list(LAYERS)
 PYG_LAYERS = [
     "SAGEConv",
     "GATConv",
@@ -40,7 +33,7 @@ PYG_LAYERS = [
     "FiLMConv",
 ]
 UNTRIMMED = ["GCNConv", "TAGConv", "ClusterGCNConv", "GENConv"]
-READOUTS = ["center", "sum", "mean", "max", "sort", "SoftmaxAggregation", "MedianAggregation"]
+READOUTS = [*table.READOUTS, "SoftmaxAggregation", "MedianAggregation"]
 PLAIN = LayerOptions()
 
 
@@ -67,37 +60,21 @@ def batch_of(graph: Graph, targets, extractor=None, *, order="hop", dtype=torch.
     return replace(batch, x=None if batch.x is None else batch.x.to(dtype))
 
 
-def make_layers(name, in_dim, out_dim, num_layers, *, options=PLAIN, skip="none", edge_dim=0) -> list:
-    if name == "sgc":
-        return sgc_layers(in_dim, out_dim, num_layers, dropout=options.dropout, map_first=skip != "none")
-    widths = [in_dim] + [out_dim] * num_layers
-    return [make_layer(name, *pair, options, edge_dim) for pair in pairwise(widths)]
-
-
 def make_layer(name, in_dim, out_dim, options=PLAIN, edge_dim=0):
-    own = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
-    if name in own:
-        return own[name](in_dim, out_dim, options)
-    if name in ("gat", "gatconv"):
-        return (GatLayer if name == "gat" else GatConvLayer)(in_dim, out_dim, options, num_heads=2)
-    if name == "sgc":
-        return sgc_layers(in_dim, out_dim, 1, dropout=options.dropout)[0]
-    return PygLayer(name, in_dim, out_dim, options, num_heads=2, edge_dim=edge_dim)
+    """Make a stack of one layer, with two heads where it has any."""
+    return make_layers(name, in_dim, out_dim, 1, replace(options, num_heads=2, edge_dim=edge_dim))[0]
 
 
 def make_pool(name, width, options=PLAIN):
-    if name == "center":
-        return None
-    if name in ("sum", "mean", "max"):
-        return ReducePool(name)
-    return SortPool(width, 8, options, sort_size=4) if name == "sort" else PygPool(name, width)
+    return table.make_pool(name, width, PoolOptions(8, 4 if name == "sort" else 25, options))
 
 
 def make_branch(
     layer="sage", readout="center", *, num_layers=2, in_dim=5, skip="none", encoding="hop", num_targets=1, trim=True,
     options=PLAIN, dropedge=0.0, edge_weight=False, edge_dim=0,
 ) -> Branch:  # fmt: skip
-    layers = make_layers(layer, in_dim or 8, 8, num_layers, options=options, skip=skip, edge_dim=edge_dim)
+    around = replace(options, num_heads=2, edge_dim=edge_dim, equal_widths=skip != "none")
+    layers = make_layers(layer, in_dim or 8, 8, num_layers, around)
     backbone = Backbone(layers, dropedge=dropedge, edge_weight=edge_weight)
     pool = make_pool(readout, 8 * num_layers if skip == "concat" else 8, options)
     read = Readout(backbone.layer_dims, 8, options, skip=skip, pool=pool, num_targets=num_targets)

@@ -87,7 +87,7 @@ def test_trimmed_gradients_equal_untrimmed_ones(batches):
 
 def test_each_layer_sees_only_the_rows_that_the_targets_need(graph):
     batch = batch_of(graph, TARGETS, FullExtractor(2, edge_pos=True))
-    backbone = Backbone(make_layers("sage", 5, 8, 3))
+    backbone = Backbone(make_layers("sage", 5, 8, 3, LayerOptions()))
     within = [batch.num_within(hops) for hops in range(3)]
     assert within[0] == 5
     assert within[0] < within[1] < within[2] == batch.num_nodes
@@ -143,7 +143,7 @@ def test_full_scope_equals_a_normal_gnn_at_the_target(name, undirected):
     rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
     whole[rows, np.asarray(graph.indices)] = 1
     for num_layers in (1, 2, 3):
-        layers = [shake(layer, seed) for seed, layer in enumerate(make_layers(name, 5, 8, num_layers))]
+        layers = [shake(layer, seed) for seed, layer in enumerate(make_layers(name, 5, 8, num_layers, LayerOptions()))]
         # Symmetric weights need the degrees of the neighbours at the border: one hop more.
         num_hops = num_layers + (name in ("gcn", "sgc"))
         batch = batch_of(graph, TARGETS, FullExtractor(num_hops, edge_pos=True))
@@ -265,10 +265,10 @@ def test_wrong_arguments_are_named(batches):
     with pytest.raises(ValueError, match="Backbone: layers must not be empty"):
         Backbone([])
     with pytest.raises(ValueError, match="Backbone: layers must fit together, got 8 columns for 5"):
-        Backbone([*make_layers("gcn", 5, 8, 1), *make_layers("gcn", 5, 8, 1)])
+        Backbone([*make_layers("gcn", 5, 8, 1, LayerOptions()), *make_layers("gcn", 5, 8, 1, LayerOptions())])
     with pytest.raises(ValueError, match="Backbone: dropedge must be from 0 to below 1, got 1"):
-        Backbone(make_layers("gcn", 5, 8, 1), dropedge=1)
-    backbone = Backbone(make_layers("gcn", 4, 8, 1))
+        Backbone(make_layers("gcn", 5, 8, 1, LayerOptions()), dropedge=1)
+    backbone = Backbone(make_layers("gcn", 4, 8, 1, LayerOptions()))
     with pytest.raises(ValueError, match="Branch: backbone must read the encoding's 5 columns, got 4"):
         Branch(Encoding("hop", 5, 8), backbone, Readout(backbone.layer_dims, 8, PLAIN))
     with pytest.raises(ValueError, match=r"Backbone: batch must hold edge_weight, got none; its Loader needs edges"):

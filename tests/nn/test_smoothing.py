@@ -18,7 +18,7 @@ def dense(graph):
     return matrix
 
 
-def normalised(matrix, kind, self_edges):
+def normalized(matrix, kind, self_edges):
     matrix = matrix + self_edges * np.eye(len(matrix))
     degree = matrix.sum(axis=1)
     inverse = np.array([1 / value if value else 0 for value in degree])
@@ -58,7 +58,7 @@ def test_path_of_three_nodes_by_hand():
 @pytest.mark.parametrize("weighted", [True, False])
 def test_equals_powers_of_the_dense_matrix(kind, self_edges, directed, weighted):
     graph, x = random_graph(directed=directed, weighted=weighted), features()
-    matrix = normalised(dense(graph), kind, self_edges)
+    matrix = normalized(dense(graph), kind, self_edges)
     results = list(smoothed(graph, x, 3, kind=kind, self_edges=self_edges))
     assert len(results) == 3
     for hop, result in enumerate(results, start=1):

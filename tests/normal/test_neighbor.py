@@ -12,7 +12,7 @@ from tests.normal.reference import exact_graph, in_double, normal_model
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.layers.sgc import SgcLayer
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalised, scaled
+from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalized, scaled
 from shadow_gnn.normal import NeighbourLoader, closure_batch
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.task import node_task, split_targets
@@ -40,7 +40,7 @@ def assert_same_mean(draws: list[torch.Tensor], exact: torch.Tensor) -> None:
 
 def one_sum(batch: Batch, kind: str, *, weighted: bool) -> torch.Tensor:
     weight = batch.edge_weight.double() if weighted else torch.ones(batch.num_edges, dtype=torch.float64)
-    adjacency = normalised(Adjacency(batch.indptr, batch.indices, weight), kind, batch.degree)
+    adjacency = normalized(Adjacency(batch.indptr, batch.indices, weight), kind, batch.degree)
     if batch.edge_scale is not None:
         adjacency = scaled(adjacency, batch.edge_scale)
     return aggregate(adjacency, batch.x.double(), num_rows=len(batch))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from shadow_gnn.base.better import better
+from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.tasks.links.metrics import link_metrics
 from shadow_gnn.tasks.metrics import METRICS, DegreeScores, Scores, monitored
 from shadow_gnn.tasks.task import LinkTask, NodeTask
@@ -105,13 +105,13 @@ def test_the_first_metric_of_a_task_decides_unless_another_is_named():
 
 
 def test_better_knows_which_way_is_up():
-    assert better("accuracy", 0.6, 0.5)
-    assert not better("accuracy", 0.5, 0.5)
-    assert better("mae", 0.4, 0.5)
-    assert not better("rmse", 0.6, 0.5)
-    assert better("accuracy", 0.0, None)
-    assert better("accuracy", 0.0, math.nan)
-    assert not better("accuracy", math.nan, None)
+    assert is_better("accuracy", 0.6, 0.5)
+    assert not is_better("accuracy", 0.5, 0.5)
+    assert is_better("mae", 0.4, 0.5)
+    assert not is_better("rmse", 0.6, 0.5)
+    assert is_better("accuracy", 0.0, None)
+    assert is_better("accuracy", 0.0, math.nan)
+    assert not is_better("accuracy", math.nan, None)
 
 
 def test_links_are_ranked_over_all_batches():

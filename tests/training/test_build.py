@@ -27,6 +27,8 @@ from shadow_gnn.extract import (
 from shadow_gnn.extract.training_view import feature_statistics
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.loading.batch import collate
+from shadow_gnn.nn.layers.table import LAYERS
+from shadow_gnn.nn.readouts.table import READOUTS
 from shadow_gnn.recipe import (
     CombinedRecipe,
     FireRecipe,
@@ -42,7 +44,7 @@ from shadow_gnn.recipe import (
     SimrankRecipe,
 )
 from shadow_gnn.recipe.records import EXTRACTORS
-from shadow_gnn.training.build import LAYERS, READOUTS, EdgeWidths, build_extractor, build_model, with_cache
+from shadow_gnn.training.build import EdgeWidths, build_extractor, build_model, with_cache
 
 GRAPH = communities()
 TARGETS = np.arange(7)

@@ -1,6 +1,6 @@
-"""Keep freed memory in the process: large arrays come and go with every batch, and page faults cost more than the work.
+"""Allocator: keep freed memory in the process; page faults for the arrays of each batch cost more than the work.
 
-Not for: calling at import. It changes the whole process, so a program decides: our commands do, the library does not.
+Not for: calling at import. It changes the whole process: our commands call it, the library does not.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _LARGEST = 2**30
 
 
 def keep_freed_memory() -> bool:
-    """Tell the C library's allocator to reuse large blocks; return False where it has no such setting.
+    """Tell the C library's allocator to reuse large blocks; return False if it has no setting for this.
 
-    Without it glibc gives every large tensor back to the system and asks for it anew. Call it once, at the start.
+    Without it glibc returns every large tensor to the system and requests it again. Call it once, at the start.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

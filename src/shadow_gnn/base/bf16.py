@@ -1,4 +1,4 @@
-"""bf16: find out whether this processor's products in bfloat16 work, before the process dies of one that does not.
+"""bf16: test whether matrix products in bfloat16 work on this processor, before one crashes the process.
 
 Not for: choosing a precision; a recipe does that.
 """
@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 SETTING = "ONEDNN_MAX_CPU_ISA"
-"""The variable by which oneDNN, which computes torch's products on the CPU, is kept from some instructions."""
+"""The environment variable that limits the instructions of oneDNN, which computes torch's products on the CPU."""
 SAFE = "AVX512_CORE_BF16"
-"""Its value for every instruction short of AMX."""
+"""Its value for every instruction set below AMX."""
 
 _PROBE = """
 import torch
@@ -26,7 +26,7 @@ for size in (16, 100, 1000):
 
 
 def check_bf16() -> None:
-    """Raise where products in bfloat16 would crash: some virtual machines announce AMX and then do not have it."""
+    """Raise if products in bfloat16 would crash: some virtual machines announce AMX but do not have it."""
     if not bf16_works():
         raise ValueError(
             "training: precision must be float32 here, as the processor announces products in bf16 that crash; "
@@ -35,12 +35,12 @@ def check_bf16() -> None:
 
 
 def bf16_works() -> bool:
-    """Tell whether products in bfloat16 work; only where AMX is announced, this asks another process, for seconds."""
+    """Tell whether products in bfloat16 work; where AMX is announced, another process tests it for some seconds."""
     return SETTING in os.environ or not _announces_amx() or _probe()
 
 
 def use_working_kernels() -> None:
-    """Keep this process from AMX where it does not work; for programs, before the first product is computed."""
+    """Turn AMX off in this process where it does not work; for programs, before the first product is computed."""
     if not bf16_works():
         os.environ[SETTING] = SAFE
 
@@ -54,5 +54,5 @@ def _announces_amx() -> bool:
 
 @cache
 def _probe() -> bool:
-    """Compute some products in another process, which may die of an illegal instruction."""
+    """Compute some products in another process, which may crash on an illegal instruction."""
     return subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, check=False).returncode == 0

@@ -21,9 +21,9 @@ from shadow_gnn.base.errors import WriteError
 
 
 def new_array(shape: tuple[int, ...], dtype: Any, folder: Path | None = None) -> NDArray[Any]:
-    """Return an array to fill: in memory, or mapped from a file in a folder or the nearest one above that exists.
+    """Return an empty array: in memory, or mapped from a file in a folder or its nearest existing parent.
 
-    The file has no name, so that it vanishes with the array, however the process ends.
+    The file has no name: it is gone with the array, however the process ends.
     """
     num_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if folder is None or num_bytes == 0:
@@ -35,15 +35,15 @@ def new_array(shape: tuple[int, ...], dtype: Any, folder: Path | None = None) ->
 class DiskRows:
     """An array in a file, written and read in slices of rows.
 
-    Unlike a mapped array it never counts as memory of the process, however much of it is touched.
+    Unlike a mapped array it never counts as memory of the process, no matter how much of it is used.
     """
 
     def __init__(
         self, shape: tuple[int, ...], dtype: Any, folder: Path, *, name: str | None = None, head_bytes: int = 0
     ) -> None:
-        """Take the space in a folder, or in the nearest one above it that exists.
+        """Allocate the space in a folder, or in its nearest existing parent.
 
-        name: of the file, which is kept as it is if it is there; a file without a name vanishes with the process.
+        name: of the file; an existing one keeps its content, a file without a name is gone with the process.
         head_bytes: left free before the first row.
         """
         self.shape, self.dtype = shape, np.dtype(dtype)
@@ -61,7 +61,7 @@ class DiskRows:
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         start, stop, step = rows.indices(len(self))
         if step != 1:
-            raise ValueError(f"DiskRows: rows must be taken one after the other, got a step of {step}")
+            raise ValueError(f"DiskRows: rows must be consecutive, got a step of {step}")
         out = np.empty((max(stop - start, 0), *self.shape[1:]), self.dtype)
         view, done = out.reshape(-1).view(np.uint8).data, 0
         while done < len(view):
@@ -72,38 +72,38 @@ class DiskRows:
         return out
 
     def write(self, start: int, block: NDArray[Any]) -> None:
-        """Put rows in their place from row `start` on."""
+        """Write rows, starting at row `start`."""
         if block.shape[1:] != self.shape[1:] or not 0 <= start <= len(self) - len(block):
             raise ValueError(f"DiskRows: block must fit {self.shape} at row {start}, got {block.shape}")
         view = np.ascontiguousarray(block, dtype=self.dtype).reshape(-1).view(np.uint8).data
         self._put(view, self.head_bytes + start * self._row_bytes)
 
     def append(self, block: NDArray[Any]) -> None:
-        """Put rows behind the last one."""
+        """Write rows after the last one."""
         end = len(self)
         self.shape = (end + len(block), *self.shape[1:])
         self.write(end, block)
 
     def write_head(self, data: bytes) -> None:
-        """Fill what was left free before the first row."""
+        """Fill the space before the first row."""
         if len(data) != self.head_bytes:
             raise ValueError(f"DiskRows: data must have {self.head_bytes} bytes, got {len(data)}")
         self._put(memoryview(data), 0)
 
     def shorten(self, num_rows: int) -> None:
-        """Give up all rows from `num_rows` on, and their space."""
+        """Drop all rows from `num_rows` on, and free their space."""
         self.shape = (num_rows, *self.shape[1:])
         os.truncate(self._handle, self.head_bytes + num_rows * self._row_bytes)
 
     def flush(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until everything is on disk."""
         try:
             os.fsync(self._handle)
         except OSError as error:
             raise WriteError(f"{self.path or 'DiskRows'}: cannot be written: {error.strerror or error}") from error
 
     def mapped(self) -> NDArray[Any]:
-        """Return all rows mapped read-only, for reading here and there."""
+        """Return all rows memory-mapped and read-only, for random access."""
         if len(self) == 0:
             return np.empty(self.shape, self.dtype)
         with os.fdopen(os.dup(self._handle), "rb") as handle:
@@ -121,7 +121,7 @@ class DiskRows:
 
 @contextmanager
 def _nameless(folder: Path, num_bytes: int) -> Iterator[Any]:
-    """Open a file without a name in a folder, or the nearest one above that exists, with its space taken."""
+    """Open a file without a name in a folder or its nearest existing parent, with its space allocated."""
     place = next(parent for parent in (folder, *folder.absolute().parents) if parent.is_dir())
     with _space_needed(place, num_bytes), tempfile.TemporaryFile(dir=place) as handle:
         _take_space(handle.fileno(), num_bytes)
@@ -130,7 +130,7 @@ def _nameless(folder: Path, num_bytes: int) -> Iterator[Any]:
 
 @contextmanager
 def _named(path: Path, num_bytes: int) -> Iterator[Any]:
-    """Open a file, made if it is not there, with its space taken; nothing that it holds is lost."""
+    """Open or create a file, with its space allocated; existing content is kept."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     with _space_needed(path, num_bytes), os.fdopen(os.open(path, flags, 0o666), "r+b") as handle:
         _take_space(handle.fileno(), num_bytes)
@@ -147,7 +147,7 @@ def _space_needed(place: Path, num_bytes: int) -> Iterator[None]:
 
 
 def _take_space(handle: int, num_bytes: int) -> None:
-    """Take the space now: on a disk that is full later, the process would end without a word."""
+    """Allocate the space now: on a disk that fills up later, the process would end without a message."""
     if hasattr(os, "posix_fallocate") and num_bytes:
         os.posix_fallocate(handle, 0, num_bytes)
     elif os.fstat(handle).st_size < num_bytes:  # macOS

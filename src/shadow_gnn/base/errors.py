@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 
 class ShadowError(Exception):
-    """A fault that the user can act on; the command line shows it as one line and exits 2."""
+    """A fault that the user can fix; the command line shows it as one line and exits 2."""
 
 
 class SourceError(ShadowError):
-    """A file that was given as input is not what it should be; the text names the file and the fault."""
+    """An input file is not valid; the text names the file and the fault."""
 
 
 class FolderError(ShadowError):
@@ -19,7 +19,7 @@ class FolderError(ShadowError):
 
 
 class WriteError(ShadowError):
-    """A result could not be written; what was there before is still there."""
+    """A result could not be written; the previous one is untouched."""
 
 
 class RecipeError(ShadowError):
@@ -36,8 +36,8 @@ class RunError(ShadowError):
 
 
 class RankError(ShadowError):
-    """Another process of those that work together has ended; the text says which, and what to do."""
+    """Another process of the same run has ended; the text says which one, and what to do."""
 
 
 class TrainingError(ShadowError):
-    """Training cannot go on: the loss or a gradient is not finite."""
+    """Training cannot continue: the loss or a gradient is not finite."""

@@ -1,6 +1,6 @@
-"""Work: a hidden folder beside a result for the parts of a long job, so that the next process goes on after a kill.
+"""Work folder: a hidden folder next to a result for the parts of a long job, which can then resume after a kill.
 
-Not for: results (graph/store.py), nor for arrays of a job that starts anew in any case (disk_arrays.py).
+Not for: results (graph/store.py) or arrays of a job that cannot resume (disk_arrays.py).
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ _JOB = "job.json"
 
 
 class Scratch(Protocol):
-    """Where a long job keeps its arrays and what it has done so far."""
+    """Where a long job keeps its arrays and its progress."""
 
     def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
-        """Return an array on the disk: the one of that name that is there, or a new one."""
+        """Return an array on disk: the existing one of that name, or a new one."""
         ...
 
     def drop(self, name: str) -> None:
-        """Remove an array that nobody needs any more."""
+        """Remove an array that is no longer needed."""
         ...
 
     def recall(self, stage: str) -> dict[str, Any] | None:
-        """Return what was remembered of a stage; None if nothing was."""
+        """Return the saved state of a stage; None if there is none."""
         ...
 
     def remember(self, stage: str, state: Mapping[str, Any]) -> None:
-        """Keep what is done of a stage; arrays that it speaks of must have been flushed."""
+        """Save the state of a stage; arrays that belong to it must have been flushed."""
         ...
 
 
-class Nameless:
-    """Scratch that vanishes with the process, however it ends, and so remembers nothing."""
+class TemporaryScratch:
+    """Scratch in unnamed files: gone when the process ends, however it ends; saves no state."""
 
     def __init__(self, folder: Path) -> None:
         """Take space in a folder, or in the nearest one above it that exists."""
@@ -52,14 +52,14 @@ class Nameless:
         self._rows: dict[str, DiskRows] = {}
 
     def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
-        """Return the array of that name, new if nobody asked for it before."""
+        """Return the array of that name, created on first use."""
         found = self._rows.get(name)
         if found is None or found.shape != shape:
             found = self._rows[name] = DiskRows(shape, dtype, self._folder, head_bytes=head_bytes)
         return found
 
     def drop(self, name: str) -> None:
-        """Let go of an array; the space is free as soon as nobody else holds it."""
+        """Release an array; its space is freed with the last reference."""
         self._rows.pop(name, None)
 
     def recall(self, stage: str) -> dict[str, Any] | None:
@@ -70,16 +70,16 @@ class Nameless:
         """Do nothing."""
 
 
-class Work:
-    """Scratch in a folder with a name, kept for the next process if this one is killed; open_work makes it."""
+class WorkFolder:
+    """Scratch in a named folder, kept for the next process if this one is killed; open_work_folder makes it."""
 
     def __init__(self, folder: Path, *, resumed: bool, replaced: bool = False) -> None:
-        """Use a folder that is there. resumed: with parts of the same job; replaced: those of another were removed."""
+        """Use an existing folder. resumed: it has parts of the same job; replaced: parts of another were removed."""
         self.folder, self.resumed, self.replaced = folder, resumed, replaced
 
     @property
     def place(self) -> Path:
-        """Where the result can be put together; what a killed process left there is removed."""
+        """Where the result is assembled; leftovers of a killed process are removed."""
         return self.folder / "result"
 
     def rows(self, name: str, shape: tuple[int, ...], dtype: Any, *, head_bytes: int = 0) -> DiskRows:
@@ -91,17 +91,17 @@ class Work:
         (self.folder / f"{name}.npy").unlink(missing_ok=True)
 
     def recall(self, stage: str) -> dict[str, Any] | None:
-        """Return what the last process remembered of a stage."""
+        """Return the state of a stage that the last process saved."""
         path = self.folder / f"{stage}.json"
         return read_object(path, _MAX_STATE_BYTES, WriteError) if path.exists() else None
 
     def remember(self, stage: str, state: Mapping[str, Any]) -> None:
-        """Replace what is remembered of a stage in one step."""
+        """Replace the saved state of a stage in one step."""
         write_file(self.folder / f"{stage}.json", json.dumps(dict(state)).encode())
 
 
 def finished(rows: DiskRows) -> Rows:
-    """Return an array with room for a head as a .npy file that can be linked to; one without a name stays as it is."""
+    """Return an array with room for a header as a .npy file to link to; one without a name is returned unchanged."""
     if rows.path is None:
         return rows
     rows.shorten(len(rows))
@@ -110,21 +110,21 @@ def finished(rows: DiskRows) -> Rows:
     return NpyFile(rows.path, rows)
 
 
-def work_folder(target: Path) -> Path:
-    """Return the hidden folder beside a result."""
+def work_folder_of(target: Path) -> Path:
+    """Return the hidden folder next to a result."""
     target = Path(os.path.realpath(target))
     return target.with_name(f".{target.name[:150]}.work")
 
 
 @contextmanager
-def open_work(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> Iterator[Work]:
-    """Give the work folder of a result; what an earlier process left there is kept only if its job was the same.
+def open_work_folder(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> Iterator[WorkFolder]:
+    """Open the work folder of a result; parts of an earlier process are kept only if its job was the same.
 
-    The folder is removed at the end and after a fault. After Ctrl-C or a kill it stays, for the next process to go on.
-    job: all that the parts depend on, as JSON holds it. keep: let it stay after a fault too, where that may be of
-    another process or of the disk.
+    The folder is removed at the end and after a fault. After Ctrl-C or a kill it stays, for the next process to resume.
+    job: everything that the parts depend on, as JSON. keep: leave the folder after a fault too, for faults that can
+    come from another process or from the disk.
     """
-    folder = work_folder(target)
+    folder = work_folder_of(target)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -138,7 +138,7 @@ def open_work(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> It
         if not resumed:
             _empty(folder)
             write_file(folder / _JOB, json.dumps(wanted).encode())
-        work = Work(folder, resumed=resumed, replaced=found and not resumed)
+        work = WorkFolder(folder, resumed=resumed, replaced=found and not resumed)
         _remove(work.place)
         try:
             yield work
@@ -152,13 +152,13 @@ def open_work(target: Path, job: Mapping[str, Any], *, keep: bool = False) -> It
 
 
 def _lock(folder: Path, handle: int, target: Path) -> None:
-    """Hold the folder for this process: the system lets go of it when the process ends."""
+    """Lock the folder for this process: the system releases the lock when the process ends."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(handle), os.stat(folder)):
             return
     except OSError:
-        pass  # Held, or removed meanwhile by the process that held it.
+        pass  # Locked, or removed in the meantime by the process that had locked it.
     raise WriteError(f"{target}: another process is making it")
 
 
@@ -168,7 +168,7 @@ def _empty(folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder with all that is in it, or a file; nothing if it is not there."""
+    """Remove a folder with its contents, or a file, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.base.work_folder import Work
+from shadow_gnn.base.work_folder import WorkFolder
 from shadow_gnn.extract.rows import neighbour_lists
 from shadow_gnn.graph.record import Graph
 
@@ -28,7 +28,7 @@ _LOW = (1 << 32) - 1
 _MOST_GROUPS = (1 << 31) - 1
 
 
-def order_targets(graph: Graph, targets: Ints | range, work: Work, progress: Progress = silent) -> bool:
+def order_targets(graph: Graph, targets: Ints | range, work: WorkFolder, progress: Progress = silent) -> bool:
     """Write an order of the targets into a work folder, once; False where theirs is kept, as they are too few to gain.
 
     `order` has the target, by its number, that is worked on first, second and so on; `place` has, for each target,
@@ -99,7 +99,7 @@ def _begins(values: Ints) -> Ints:
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
 
 
-def _write_order(group: NDArray[Any], targets: Ints | range, work: Work) -> None:
+def _write_order(group: NDArray[Any], targets: Ints | range, work: WorkFolder) -> None:
     """Sort targets by group, then by number, and write the order and its inverse."""
     count = len(targets)
     keys, inverse = (new_array((count,), np.int64, work.folder) for _ in range(2))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.base.better import SMALLER_IS_BETTER
+from shadow_gnn.base.metric_order import SMALLER_IS_BETTER
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.evaluation import labels_of, score_loss, score_metrics
 from shadow_gnn.inference.predictions import Predictions

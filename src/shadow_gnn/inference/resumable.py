@@ -17,7 +17,7 @@ import torch
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import Progress, new_checksum, read_bytes, silent
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
-from shadow_gnn.base.work_folder import Work, open_work
+from shadow_gnn.base.work_folder import WorkFolder, open_work_folder
 from shadow_gnn.extract.base import check_targets
 from shadow_gnn.extract.locality import order_targets
 from shadow_gnn.graph.manifest import MAX_BYTES
@@ -37,7 +37,7 @@ class KeptOutputs:
     """Outputs of a model on disk; their rows are in the order of the work, not of the targets."""
 
     def __init__(
-        self, predictor: Predictor, targets: Ints | range, work: Work, patience: Patience, *, embedding: bool
+        self, predictor: Predictor, targets: Ints | range, work: WorkFolder, patience: Patience, *, embedding: bool
     ) -> None:
         """Use the files of a work folder, made if they are missing."""
         count, trained = len(targets), predictor.trained
@@ -103,14 +103,14 @@ def resumable_blocks(
     """
     if not ranks.is_main:
         folder, ordered, start = wait_for_main(ranks)
-        order = _order(targets, Work(Path(folder), resumed=True)) if ordered else None
+        order = _order(targets, WorkFolder(Path(folder), resumed=True)) if ordered else None
         for _ in _outputs(predictor, targets, order, start, step, embedding, ranks):
             pass
         yield None
         wait_for_main(ranks)
         return
     _check_nodes(predictor, targets)
-    with open_work(path, _job(predictor, targets, embedding, step), keep=True) as work:
+    with open_work_folder(path, _job(predictor, targets, embedding, step), keep=True) as work:
         if work.replaced:
             note(f"{path}: was started with another model, graph, targets or options; starts again")
         patience = Patience(ranks)
@@ -171,7 +171,7 @@ def _nodes(targets: Ints | range, order: Ints | None, start: int, stop: int) -> 
     return np.asarray(targets[places], dtype=np.int64)
 
 
-def _order(targets: Ints | range, work: Work) -> Ints:
+def _order(targets: Ints | range, work: WorkFolder) -> Ints:
     return work.rows("order", (len(targets),), np.int64).mapped()
 
 

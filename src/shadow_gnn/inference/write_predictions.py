@@ -33,8 +33,10 @@ def write_predictions(
     """Write one row for each node, or pair, in their order; the file appears whole or not at all.
 
     With many nodes of a graph folder, finished outputs are kept next to the table until it is complete: after a kill
-    the same call resumes from them and ends with the same bytes. note: receives a line about that. ranks: they share
-    the targets, and the main one writes the table. Returns the number of targets that an earlier process had finished.
+    the same call resumes from them. note: receives a line about that. ranks: they share the batches, and
+    the main one writes the table it would write alone. Both end with the same bytes if torch's threads, the type of
+    processor and the versions are the same, and differ by rounding otherwise. Returns the number of targets that an
+    earlier process had finished.
     """
     path, graph, is_normal = check_out(path), predictor.graph, predictor.trained.config.is_normal
     given = targets if isinstance(targets, range) else np.asarray(targets)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.base.memory import available_memory
+from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract.base import Extractor, check_int, check_targets, edge_graph
 from shadow_gnn.extract.rows import expect_scopes

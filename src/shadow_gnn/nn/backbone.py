@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from shadow_gnn.loading.batch import Batch, EdgeArray
 from shadow_gnn.nn.layers.base import Layer, Preparation
 from shadow_gnn.nn.sparse.edge_list import EdgeList, edge_list
-from shadow_gnn.nn.sparse.ops import Adjacency, degree_left, drop_edges, normalised, scaled
+from shadow_gnn.nn.sparse.ops import Adjacency, degree_left, drop_edges, normalized, scaled
 
 
 class Backbone(nn.Module):
@@ -40,8 +40,8 @@ class Backbone(nn.Module):
         self.dropedge = dropedge
         self.edge_weight = edge_weight
         self.trims = all(layer.trims for layer in layers)
-        self._preparations = tuple(layer.normalisation for layer in layers)
-        self._takes_attr = any(getattr(layer, "takes_attr", False) for layer in layers)
+        self._preparations = tuple(layer.preparation for layer in layers)
+        self._takes_attr = any(layer.takes_attr for layer in layers)
         self.layers = nn.ModuleList(cast(Iterable[nn.Module], layers))
 
     @property
@@ -113,7 +113,7 @@ class Backbone(nn.Module):
     ) -> Adjacency | EdgeList:
         """Return the edges as one kind of layer wants them, dropped ones with the weight 0.
 
-        Attention and PyG's convs normalise by themselves: they use neither degree nor edge_scale.
+        Attention and PyG's convs normalize by themselves: they use neither degree nor edge_scale.
         """
         if kind == "none":
             return adjacency
@@ -127,6 +127,6 @@ class Backbone(nn.Module):
             ones = torch.ones(batch.num_nodes, dtype=dtype, device=adjacency.indices.device)
             made = adjacency.with_weight(adjacency.weight, ones)
         else:
-            made = normalised(adjacency, kind, degree)
+            made = normalized(adjacency, kind, degree)
             made = made if batch.edge_scale is None else scaled(made, batch.edge_scale)
         return made if batch.edge_mask is None else scaled(made, batch.edge_mask)

@@ -12,13 +12,13 @@ from shadow_gnn.nn.norm import FeatureNorm, at_least_float32
 
 
 class Head(nn.Module):
-    """One linear map; with norm, the logits of each target are normalised as the features of a node are."""
+    """One linear map; with norm, the logits of each target are normalized as the features of a node are."""
 
     def __init__(self, in_dim: int, out_dim: int, *, norm: bool = False) -> None:
         """Make the map from in_dim to out_dim columns.
 
         norm: as the authors do to classify nodes. Not for values to predict, nor for fewer than 3 classes: two
-        normalised logits are always 1 and -1, whatever the embedding, and nothing is learned.
+        normalized logits are always 1 and -1, whatever the embedding, and nothing is learned.
         """
         super().__init__()
         check_dims("Head", in_dim, out_dim)

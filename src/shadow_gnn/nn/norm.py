@@ -29,7 +29,7 @@ class FeatureNorm(nn.Module):
         self.offset = nn.Parameter(torch.zeros(dim))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the normalised rows. [N, dim]"""
+        """Return the normalized rows. [N, dim]"""
         return norm_rows(x, self.rows())
 
     def rows(self, activation: RowActivation = "none", *, factor: float = 1.0) -> RowNorm:

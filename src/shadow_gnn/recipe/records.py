@@ -443,7 +443,7 @@ class ModelRecipe(Record):
     share_weights: bool = False
     """Whether branches share the weights of their layers."""
     trim: bool = True
-    """Leave out rows that cannot reach the target any more; the same result, faster."""
+    """Leave out rows that cannot reach the target any more; the same result but for rounding, faster."""
     standardise: bool = True
     """Shift and scale each feature to mean 0 and deviation 1."""
 

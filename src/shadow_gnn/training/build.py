@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 import torch
 
@@ -42,20 +41,14 @@ from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
 from shadow_gnn.nn.head import Head
-from shadow_gnn.nn.layers.base import Layer, LayerOptions
-from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
-from shadow_gnn.nn.layers.gcn import GcnLayer
-from shadow_gnn.nn.layers.gin import GinLayer
-from shadow_gnn.nn.layers.mlp import MlpLayer
-from shadow_gnn.nn.layers.pyg import PygLayer
-from shadow_gnn.nn.layers.sage import SageLayer
-from shadow_gnn.nn.layers.sgc import sgc_layers
+from shadow_gnn.nn.layers.base import LayerOptions
+from shadow_gnn.nn.layers.table import make_layers
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.node_table import NodeTable
-from shadow_gnn.nn.readouts.pool import Pool, ReducePool, Reduction, SortPool
-from shadow_gnn.nn.readouts.pyg_pool import PygPool
+from shadow_gnn.nn.readouts.pool import PoolOptions
 from shadow_gnn.nn.readouts.readout import Readout
 from shadow_gnn.nn.readouts.skip import joined_dim
+from shadow_gnn.nn.readouts.table import make_pool
 from shadow_gnn.nn.scaling import InputScaling
 from shadow_gnn.recipe import (
     CombinedRecipe,
@@ -74,11 +67,6 @@ from shadow_gnn.recipe import (
     SimilarRecipe,
     SimrankRecipe,
 )
-
-PLAIN_LAYERS: dict[str, Any] = {"gcn": GcnLayer, "sage": SageLayer, "gin": GinLayer, "mlp": MlpLayer}
-HEADED_LAYERS: dict[str, Any] = {"gat": GatLayer, "gatconv": GatConvLayer}
-LAYERS = (*PLAIN_LAYERS, *HEADED_LAYERS, "sgc")
-READOUTS = ("center", "sum", "mean", "max", "sort")
 
 _Maker = Callable[[Any, dict[str, Any], bool], Extractor]
 """Makes an extractor of a recipe's table, its keys as the class has them, and whether it is for training."""
@@ -112,7 +100,7 @@ class Widths:
     edge_weight: bool = False
     """Whether the graph's edges have weights."""
     logits: bool = True
-    """Whether the output are logits, which may be normalised; False for values."""
+    """Whether the output are logits, which may be normalized; False for values."""
     num_targets: int = 1
     """Targets of a scope: 2 for pairs."""
     table: tuple[int, int] | None = None
@@ -250,55 +238,17 @@ def _model(recipes: list[ModelRecipe], each: list[Widths], statistics: FeatureSt
 
 def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Branch:
     encoding = Encoding(recipe.encoding, widths.in_dim, recipe.hidden_dim, join=recipe.encoding_join)
-    options = LayerOptions(recipe.activation, recipe.norm, recipe.dropout)
+    options = LayerOptions(
+        recipe.activation, recipe.norm, recipe.dropout, recipe.num_heads, widths.edge_dim, recipe.skip != "none"
+    )
     backbone = shared
     if backbone is None:
-        layers = _layers(recipe, encoding.out_dim, widths.edge_dim, options)
+        layers = make_layers(recipe.layer, encoding.out_dim, recipe.hidden_dim, recipe.num_layers, options)
         weighted = recipe.edge_weights and widths.edge_weight
         backbone = Backbone(layers, dropedge=recipe.dropedge, edge_weight=weighted)
-    pool = _pool(recipe, joined_dim(backbone.layer_dims, recipe.skip), options)
+    width = joined_dim(backbone.layer_dims, recipe.skip)
+    pool = make_pool(recipe.readout, width, PoolOptions(recipe.hidden_dim, recipe.sort_size, options))
     readout = Readout(
         backbone.layer_dims, recipe.hidden_dim, options, skip=recipe.skip, pool=pool, num_targets=widths.num_targets
     )
     return Branch(encoding, backbone, readout, trim=recipe.trim, owns_backbone=shared is None)
-
-
-def _layers(recipe: ModelRecipe, in_dim: int, edge_dim: int, options: LayerOptions) -> list[Layer]:
-    name, hidden_dim = recipe.layer, recipe.hidden_dim
-    if name == "sgc":
-        mapped_first = recipe.skip != "none"
-        return [*sgc_layers(in_dim, hidden_dim, recipe.num_layers, dropout=recipe.dropout, map_first=mapped_first)]
-    layers: list[Layer] = []
-    for width in [in_dim, *[hidden_dim] * (recipe.num_layers - 1)]:
-        if name in PLAIN_LAYERS:
-            layers.append(PLAIN_LAYERS[name](width, hidden_dim, options))
-        elif name in HEADED_LAYERS:
-            layers.append(HEADED_LAYERS[name](width, hidden_dim, options, num_heads=recipe.num_heads))
-        else:
-            _check_name("layer", name, LAYERS, "conv")
-            layers.append(PygLayer(name, width, hidden_dim, options, num_heads=recipe.num_heads, edge_dim=edge_dim))
-    return layers
-
-
-def _pool(recipe: ModelRecipe, width: int, options: LayerOptions) -> Pool | None:
-    name = recipe.readout
-    if name == "center":
-        return None
-    if name in get_args(Reduction):
-        return ReducePool(cast(Reduction, name))
-    if name == "sort":
-        return SortPool(width, recipe.hidden_dim, options, sort_size=recipe.sort_size)
-    _check_name("readout", name, READOUTS, "aggr")
-    return PygPool(name, width, sort_size=recipe.sort_size)
-
-
-def _check_name(key: str, name: str, own: Sequence[str], module: str) -> None:
-    """Raise unless PyG has a class of that name; ours and theirs are searched for the nearest."""
-    from torch_geometric import nn
-
-    theirs = getattr(nn, module).__all__
-    if name not in theirs:
-        near = get_close_matches(name, [*own, *theirs], 1, 0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        known = ", ".join(own)
-        raise ValueError(f"model: {key} must be {known} or a class of torch_geometric.nn.{module}, got {name!r}{hint}")

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.base.ranks import ALONE, Ranks
+from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.loader import BatchSource, Share
@@ -57,6 +58,17 @@ class Evaluation:
     """By name."""
     by_degree: list[DegreeBucket]
     """The first metric, by degree of the target."""
+
+    def __repr__(self) -> str:
+        """Show the metrics in one line."""
+        return as_line("Evaluation", self._facts())
+
+    def _repr_html_(self) -> str:
+        """Show the metrics as a table in a notebook."""
+        return as_html("Evaluation", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        return {"targets": f"{self.num_targets:,}", **{name: f"{value:.4f}" for name, value in self.metrics.items()}}
 
 
 def outputs(

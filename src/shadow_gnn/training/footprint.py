@@ -1,6 +1,6 @@
-"""Footprint: the memory that a recipe takes on a graph, for its own way of training and for the others.
+"""Footprint: the memory that a recipe needs on a graph, for its own way of training and for the others.
 
-Not for: the equations (memory/).
+Not for: the equations (base/memory_needs.py).
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.base.memory import (
+from shadow_gnn.base.memory_needs import (
+    BATCHES_AHEAD,
     BatchCounts,
     GraphCounts,
-    Network,
-    Prediction,
-    neighbour_counts,
-    predict_batches,
-    predict_full,
-    predict_sgc,
-    predict_sign,
+    MemoryNeed,
+    ModelCounts,
+    full_batch_need,
+    minibatch_need,
+    neighbor_counts,
     saint_counts,
+    sgc_need,
+    sign_need,
     whole_counts,
 )
-from shadow_gnn.base.memory.needs import BATCHES_AHEAD
 from shadow_gnn.extract import Subgraphs
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, collate
@@ -41,9 +41,9 @@ _MOST_COUNTED = 20_000_000
 
 
 def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCounts:
-    """Return the numbers of a graph; one without labels counts as one of 2 classes.
+    """Return the counts of a graph; one without labels counts as one of 2 classes.
 
-    inputs: what is read beside the features, which makes each node's row wider.
+    inputs: additional inputs, which make each node's row wider.
     """
     width = 0 if graph.x is None else graph.x.shape[1]
     out_dim = 2 if graph.y is None else node_task(graph).out_dim if "train" in graph.splits else 2
@@ -52,10 +52,10 @@ def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCount
     return GraphCounts(graph.num_nodes, graph.num_edges, width, out_dim, mapped=graph.path is not None)
 
 
-def network_of(recipe: Recipe) -> Network:
-    """Return the numbers of a recipe's model; of several branches, the first one's."""
+def model_counts(recipe: Recipe) -> ModelCounts:
+    """Return the counts of a recipe's model; of several branches, those of the first."""
     model = recipe.parts[0].model or recipe.model
-    return Network(
+    return ModelCounts(
         layer=model.layer.lower(),
         num_layers=model.num_layers,
         hidden_dim=model.hidden_dim,
@@ -65,67 +65,67 @@ def network_of(recipe: Recipe) -> Network:
     )
 
 
-def predict_run(recipe: Recipe, graph: Graph) -> Prediction:
-    """Predict the recipe's own way of training."""
+def run_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+    """Estimate the recipe's own way of training."""
     if not recipe.is_normal:
-        return predict_shadow(recipe, graph)
-    predict = {"full": _predict_full, "saint": _predict_saint, "neighbour": _predict_neighbour}
-    return predict[recipe.training.method](recipe, graph)
+        return shadow_need(recipe, graph)
+    needs = {"full": _full_batch_need, "saint": _saint_need, "neighbour": _neighbour_need}
+    return needs[recipe.training.method](recipe, graph)
 
 
-def _predict_full(recipe: Recipe, graph: Graph) -> Prediction:
-    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+def _full_batch_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+    counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
     batch = None
     if _is_countable(graph):
-        drawn = closure_batch(graph, graph.splits["train"], network.num_layers, features=False)
-        batch = _joined_counts(drawn, network.num_layers, 1)
-    return predict_full(counts, network, batch=batch)
+        drawn = closure_batch(graph, graph.splits["train"], model.num_layers, features=False)
+        batch = _joined_counts(drawn, model.num_layers, 1)
+    return full_batch_need(counts, model, batch=batch)
 
 
-def _predict_saint(recipe: Recipe, graph: Graph) -> Prediction:
-    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+def _saint_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+    counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
     if _is_countable(graph):
         drawn = Drawer(graph, graph.splits["train"], make_sampler(recipe.saint)).nodes(recipe.seed, 0)
         degree = np.diff(graph.indptr)[drawn].mean() if len(drawn) else 0.0
         num_nodes, mean_degree = len(drawn), float(degree)
-        batch = BatchCounts((num_nodes,) * (network.num_layers + 1), num_nodes, int(num_nodes * mean_degree))
+        batch = BatchCounts((num_nodes,) * (model.num_layers + 1), num_nodes, int(num_nodes * mean_degree))
     else:
-        batch = saint_counts(counts, network.num_layers, _saint_nodes(recipe.saint))
+        batch = saint_counts(counts, model.num_layers, _saint_nodes(recipe.saint))
     # One int32 for each node and edge says how often it was drawn.
     counted = 4 * (graph.num_nodes + graph.num_edges)
-    return _predict_drawn("saint", counts, network, batch, counted=counted)
+    return _drawn_need("saint", counts, model, batch, counted=counted)
 
 
-def _predict_neighbour(recipe: Recipe, graph: Graph) -> Prediction:
-    counts, network = graph_counts(graph, recipe.inputs), network_of(recipe)
+def _neighbour_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+    counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
     fanouts, size = recipe.neighbour.fanouts, recipe.training.batch_size
     if _is_countable(graph):
         targets = np.random.default_rng(recipe.seed).permutation(graph.splits["train"])
-        wide = fanouts * network.num_layers if len(fanouts) == 1 else fanouts
-        drawn = closure_batch(graph, targets[:size], network.num_layers, fanouts=wide, features=False)
+        wide = fanouts * model.num_layers if len(fanouts) == 1 else fanouts
+        drawn = closure_batch(graph, targets[:size], model.num_layers, fanouts=wide, features=False)
         num_alive = min(-(-len(targets) // size), 1 + BATCHES_AHEAD)
-        batch = _joined_counts(drawn, network.num_layers, num_alive)
+        batch = _joined_counts(drawn, model.num_layers, num_alive)
     else:
-        batch = neighbour_counts(counts, network.num_layers, size, max(fanouts))
-    return _predict_drawn("neighbour", counts, network, batch)
+        batch = neighbor_counts(counts, model.num_layers, size, max(fanouts))
+    return _drawn_need("neighbour", counts, model, batch)
 
 
-def _predict_drawn(
-    name: str, counts: GraphCounts, network: Network, batch: BatchCounts, *, counted: int = 0
-) -> Prediction:
-    """Predict training on drawn parts of the graph, with evaluation on the whole of it, in blocks if need be."""
-    whole = whole_counts(counts, network.num_layers)
+def _drawn_need(
+    name: str, counts: GraphCounts, model: ModelCounts, batch: BatchCounts, *, counted: int = 0
+) -> MemoryNeed:
+    """Estimate training on sampled graphs, with evaluation on the whole graph, in blocks if necessary."""
+    whole = whole_counts(counts, model.num_layers)
     most = WholeGraph.max_bytes
-    return predict_batches(name, counts, network, batch, evaluation=whole, most_in_evaluation=most, counted=counted)
+    return minibatch_need(name, counts, model, batch, evaluation=whole, most_in_evaluation=most, counted=counted)
 
 
 def _is_countable(graph: Graph) -> bool:
-    """Tell whether batches can be drawn to be counted: there are training nodes, and a pass over the edges is short."""
+    """Tell whether sample batches can be counted: there are training nodes, and a pass over the edges is short."""
     return graph.num_edges <= _MOST_COUNTED and len(graph.splits.get("train", ())) > 0
 
 
 def _joined_counts(batch: Batch, num_layers: int, num_alive: int) -> BatchCounts:
-    """Return the numbers of a joined batch, whose layers are trimmed hop by hop."""
+    """Return the counts of a joined batch, whose layers are trimmed hop by hop."""
     rows = tuple(batch.num_within(num_layers - done) for done in range(num_layers + 1))
     return BatchCounts(rows, batch.num_nodes, batch.num_edges, num_alive)
 
@@ -137,8 +137,8 @@ def _saint_nodes(recipe: SaintRecipe) -> int:
     return recipe.num_walks * (1 + recipe.walk_length) if recipe.sampler == "rw" else recipe.num_nodes
 
 
-def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
-    """Predict a shaDow run from the scopes of a few targets, all branches together.
+def shadow_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+    """Estimate a shaDow run from the scopes of a few targets, all branches together.
 
     A recipe of a normal GNN has no extractor; the default one stands in.
     """
@@ -156,32 +156,32 @@ def predict_shadow(recipe: Recipe, graph: Graph) -> Prediction:
         others = most or max(_num_targets(graph, "valid"), _num_targets(graph, "test"))
         evaluation.append(_batch_counts(recipe, part, batch, others, EVALUATION_FACTOR))
         kept += _cached(recipe, _num_kept(recipe, graph), scopes)
-    return predict_batches(
+    return minibatch_need(
         "shadow",
         graph_counts(graph, recipe.inputs),
-        network_of(recipe),
+        model_counts(recipe),
         _together(training),
         evaluation=_together(evaluation),
         cached=kept,
     )
 
 
-def predictions(recipe: Recipe, graph: Graph) -> list[Prediction]:
-    """Predict every way of training the recipe's model on the graph, and the models that propagate once."""
+def all_needs(recipe: Recipe, graph: Graph) -> list[MemoryNeed]:
+    """Estimate every way of training the recipe's model on the graph, and the models that propagate once."""
     counts = graph_counts(graph, recipe.inputs)
     found = [
-        predict_shadow(recipe, graph),
-        _predict_full(recipe, graph),
-        _predict_saint(recipe, graph),
-        _predict_neighbour(recipe, graph),
+        shadow_need(recipe, graph),
+        _full_batch_need(recipe, graph),
+        _saint_need(recipe, graph),
+        _neighbour_need(recipe, graph),
     ]
     if counts.in_dim:
-        found += [predict_sgc(counts), predict_sign(counts, SIGN_POWERS)]
+        found += [sgc_need(counts), sign_need(counts, SIGN_POWERS)]
     return found
 
 
 def _sample(graph: Graph) -> NDArray[np.int64]:
-    """Choose targets to look at: training targets if there are any, at equal distances."""
+    """Choose targets to sample: training targets if there are any, at equal distances."""
     train = graph.splits.get("train", ())
     length = len(train) or graph.num_nodes
     if length == 0:
@@ -191,7 +191,7 @@ def _sample(graph: Graph) -> NDArray[np.int64]:
 
 
 def _sample_pairs(graph: Graph) -> NDArray[np.int64]:
-    """Choose links to look at, at equal distances; a graph without links has pairs of its first node."""
+    """Choose links to sample, at equal distances; a graph without links has pairs of its first node."""
     if graph.num_edges == 0:
         return np.zeros((1, 2), np.int64)
     places = np.linspace(0, graph.num_edges - 1, min(_SAMPLE, graph.num_edges)).astype(np.int64)
@@ -204,9 +204,9 @@ def _num_targets(graph: Graph, split: str) -> int:
 
 
 def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int, factor: int) -> BatchCounts:
-    """Return the numbers of a whole batch like this sample, with the rows of each layer as the model trims them.
+    """Return the counts of a whole batch like this sample, with the rows of each layer as the model trims them.
 
-    factor: how many times the recipe's batch it is, as far as there are so many targets.
+    factor: size relative to the recipe's batch, limited by the number of targets.
     """
     model = part.model or recipe.model
     batch_size = min(factor * recipe.training.batch_size, num_targets)
@@ -224,7 +224,7 @@ def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets:
 
 
 def _together(batches: list[BatchCounts]) -> BatchCounts:
-    """Return the numbers of all branches' batches as those of one; branches of fewer layers end with their targets."""
+    """Return the counts of all branches' batches as one; branches of fewer layers end with their targets."""
     most = max(len(batch.row_counts) for batch in batches)
     rows = [(*batch.row_counts, *[batch.row_counts[-1]] * (most - len(batch.row_counts))) for batch in batches]
     return BatchCounts(
@@ -236,7 +236,7 @@ def _together(batches: list[BatchCounts]) -> BatchCounts:
 
 
 def _num_kept(recipe: Recipe, graph: Graph) -> int:
-    """Return how many scopes would be kept between epochs, if any are: of links, those to evaluate alone."""
+    """Return how many scopes can be kept between epochs; for links, only those of evaluation."""
     if recipe.task.kind == "node":
         names = ("valid", "test") if recipe.training.pack else ("train", "valid", "test")
         return sum(len(graph.splits[name]) for name in names if name in graph.splits)

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from shadow_gnn.base.better import better
 from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.base.errors import TrainingError
+from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.base.ranks import ALONE, Ranks
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.loader import BatchSource, Share, derive_seed
@@ -83,7 +83,7 @@ class State:
         best: Epoch | None = None
         for epoch in self.history:
             so_far = None if best is None else best.valid[self.monitor]
-            if epoch.valid and better(self.monitor, epoch.valid[self.monitor], so_far):
+            if epoch.valid and is_better(self.monitor, epoch.valid[self.monitor], so_far):
                 best = epoch
         return best or (self.history[-1] if self.history else None)
 

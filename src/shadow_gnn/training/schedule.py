@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from shadow_gnn.base.better import better
+from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.recipe import TrainingRecipe
 
 
@@ -38,7 +38,7 @@ def num_plateaus(scores: Sequence[float], patience: int, *, monitor: str) -> int
     best: float | None = None
     waited = plateaus = 0
     for score in scores:
-        if better(monitor, score, best):
+        if is_better(monitor, score, best):
             best, waited = score, 0
         else:
             waited += 1

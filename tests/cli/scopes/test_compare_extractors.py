@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities, one_thread  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.compare_extractors import comparable_kinds
 
@@ -18,8 +18,7 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["compare-extractors", *map(str, arguments)])
+run = partial(called.run, "compare-extractors")
 
 
 def test_prints_the_table_the_overlaps_and_a_recommendation(folder):
@@ -44,6 +43,13 @@ def test_every_kind_is_compared_by_default(folder, tmp_path):
     assert [row["name"] for row in found["rows"]] == comparable_kinds()
     assert found["seeds"] == [0, 1]
     assert " ± " in result.stdout
+
+
+def test_json_alone(folder, tmp_path):
+    arguments = (folder, "--extractors", "ppr,node", "--size", 10)
+    found = json.loads(run(*arguments, "--json", "--out", tmp_path / "t.json").stdout)
+    assert found == json.loads((tmp_path / "t.json").read_text())
+    assert [row["name"] for row in found["rows"]] == ["ppr", "node"]
 
 
 def test_writes_markdown_and_png(folder, tmp_path):

@@ -5,12 +5,12 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from tests.cli import called
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.graph.store import open_graph, save_graph
 
@@ -27,20 +27,9 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["extract", *map(str, arguments)])
-
-
-def numbers(*arguments):
-    result = run(*arguments, "--json", "-")
-    assert result.exit_code == 0, result.exception
-    return json.loads(result.stdout)
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
+run = partial(called.run, "extract")
+fault = partial(called.fault, "extract")
+numbers = partial(called.numbers, "extract")
 
 
 def test_prints_a_table(folder):

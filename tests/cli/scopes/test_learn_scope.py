@@ -1,16 +1,13 @@
 """`shadow learn-scope`: one folder, one line of result, a kill that changes nothing, and every fault as one line."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.cli.scopes.learn_scope import result_line
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe, write_recipe
@@ -26,15 +23,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["learn-scope", *arguments])
-
-
-def shadow(*arguments):
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "shadow_gnn", "learn-scope", *arguments]
-    environment = dict(os.environ, OMP_NUM_THREADS="1")
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+run = partial(called.run, "learn-scope")
 
 
 def wait_for(path, process):
@@ -54,11 +43,11 @@ def test_a_killed_command_goes_on_and_ends_as_one_that_was_left_alone(folder):
     assert ", normal GNN 0." in last
     assert last.endswith("120 scopes in runs/recipe-learned/scopes.safetensors")
     for stage in ("killed/normal/checkpoints", "killed/scopes.safetensors"):
-        process = shadow("recipe.toml", *OPTIONS, "--out", "killed")
+        process = called.start("learn-scope", "recipe.toml", *OPTIONS, "--out", "killed")
         wait_for(folder / stage, process)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    process = shadow("recipe.toml", *OPTIONS, "--run", "killed")
+    process = called.start("learn-scope", "recipe.toml", *OPTIONS, "--run", "killed")
     text, faults = process.communicate(timeout=200)
     assert process.returncode == 0, faults
     assert "phase 1" not in text  # It was done before.
@@ -73,16 +62,16 @@ def test_the_scope_file_serves_other_recipes_and_shadow_extract(folder):
     extractor = {"kind": "file", "path": path, "topk": 4}
     other = small_recipe(graph="g", extractor=extractor, model__layer="gat", training__num_epochs=1)
     (folder / "other.toml").write_text(write_recipe(other))
-    done = CliRunner().invoke(app, ["train", "other.toml"])
+    done = called.run("train", "other.toml")
     assert done.exit_code == 0, done.exception
     kept = read_recipe(folder / "runs" / "other-1" / "recipe.toml")
     assert kept.extractor.path == str(folder / path)  # It means the same from anywhere.
-    done = CliRunner().invoke(app, ["extract", "g", "--extractor", "file", "--path", path, "--topk", "5"])
+    done = called.run("extract", "g", "--extractor", "file", "--path", path, "--topk", "5")
     assert done.exit_code == 0, done.exception
     assert "120 targets, file/1 " in done.stdout
-    done = CliRunner().invoke(app, ["extract", "g", "--extractor", "file"])
+    done = called.run("extract", "g", "--extractor", "file")
     assert str(done.exception) == "extract: --path must name a scope file for --extractor file, got none"
-    done = CliRunner().invoke(app, ["extract", "g", "--path", path])
+    done = called.run("extract", "g", "--path", path)
     assert str(done.exception) == "extract: --path must be used with file, got --extractor ppr"
 
 

@@ -2,13 +2,13 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from tests.cli import called
 from tests.communities import communities, one_thread, with_labels  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 
 
@@ -18,15 +18,8 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["baselines", *map(str, arguments)])
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    assert "\n" not in str(result.exception)
-    return str(result.exception)
+run = partial(called.run, "baselines")
+fault = partial(called.fault, "baselines")
 
 
 def test_prints_one_table(folder):
@@ -39,18 +32,19 @@ def test_prints_one_table(folder):
     assert "teleport" in lines[3]
 
 
-def test_repeats_give_mean_and_deviation(folder, tmp_path):
-    result = run(folder, "--only", "sign", "--repeat", 2, "--sign-powers", "1,0,0", "--json", tmp_path / "b.json")
+def test_repeats_give_mean_and_standard_deviation(folder):
+    arguments = (folder, "--only", "sign", "--repeat", 2, "--sign-powers", "1,0,0")
+    result = run(*arguments)
     assert result.exit_code == 0, result.exception
     assert result.stdout.splitlines()[1].count("±") == 2
     assert "powers 1,0,0" in result.stdout
-    content = json.loads((tmp_path / "b.json").read_text())
+    content = json.loads(run(*arguments, "--json").stdout)
     assert [entry["seed"] for entry in content["results"]] == [0, 1]
     assert content["results"][0]["settings"]["powers"] == [1, 0, 0]
 
 
 def test_json_alone(folder):
-    result = run(folder, "--only", "lp", "--json", "-")
+    result = run(folder, "--only", "lp", "--json")
     content = json.loads(result.stdout)
     assert content["skipped"] == []
     (entry,) = content["results"]

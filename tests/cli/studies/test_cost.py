@@ -1,12 +1,11 @@
 """`shadow cost`: a recipe or a graph alone, JSON, and every fault as one line."""
 
-import json
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 
 
@@ -16,28 +15,20 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["cost", *map(str, arguments)])
+run = partial(called.run, "cost")
+fault = partial(called.fault, "cost")
 
 
 def numbers(*arguments):
-    result = run(*arguments, "--json", "-")
-    assert result.exit_code == 0, result.exception
-    content = json.loads(result.stdout)
+    content = called.numbers("cost", *arguments)
     return content, {line["name"]: line for line in content["costs"]}
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
 
 
 def test_prints_three_ways_of_inference(folder):
     result = run("--graph", folder, "--layer", "gcn", "--num-layers", "5", "--num-targets", "10")
     assert result.exit_code == 0, result.exception
     lines = result.stdout.splitlines()
-    assert lines[0] == f"{folder}: 5 layers of gcn-256, 10 targets drawn of 30"
+    assert lines[0] == f"{folder}: 5 layers of gcn-256, 10 targets sampled from 30"
     assert [line.split()[0] for line in lines[2:]] == ["shadow", "normal", "full"]
 
 
@@ -51,14 +42,13 @@ def test_recipe_and_short_options(folder, tmp_path):
     assert numbers(tmp_path / "r.toml", "--set", "model.hidden_dim=128")[1] == large
 
 
-def test_recipes_of_the_paper_by_name(folder, tmp_path):
+def test_recipes_of_the_paper_by_name(folder):
     content, found = numbers("paper/flickr-sage-5-ppr", "--graph", folder, "--in-dim", 500)
     assert content["graph"] == str(folder)
     assert found["normal"]["ratio"]["value"] == pytest.approx(
         found["normal"]["macs"]["value"] / found["shadow"]["macs"]["value"]
     )
-    assert run("--graph", folder, "--json", tmp_path / "c.json").exit_code == 0
-    assert json.loads((tmp_path / "c.json").read_text())["costs"][2]["name"] == "full batch"
+    assert content["costs"][2]["name"] == "full batch"
 
 
 def test_targets_are_chosen(folder):

@@ -1,18 +1,15 @@
 """`shadow reproduce`: what it prints and leaves, how it goes on after Ctrl-C, and every fault as one line."""
 
-import os
 import re
 import signal
-import subprocess
-import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from tests.cli import called
 from tests.communities import communities, one_thread  # noqa: F401
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.cli.shared.progress import JobBars
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.paper.engine import Tally
@@ -27,14 +24,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
+run = partial(called.run, "reproduce")
+fault = partial(called.fault, "reproduce")
 
 
 def test_list_names_every_experiment():
@@ -86,21 +77,7 @@ def test_faults_are_one_line(folder):
 
 
 def test_interrupt_says_how_to_go_on(folder):
-    command = [
-        sys.executable,
-        "-m",
-        "shadow_gnn",
-        "reproduce",
-        "pooling",
-        "--data",
-        "data",
-        "--fast",
-        "--repeat",
-        "50",
-    ]
-    environment = dict(os.environ, OMP_NUM_THREADS="1")
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, env=environment, **pipes) as process:
+    with called.start("reproduce", "pooling", "--data", "data", "--fast", "--repeat", 50) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
         process.send_signal(signal.SIGINT)

@@ -1,12 +1,12 @@
 """`shadow memory`: predictions for a graph or a recipe, the paper's tables, and every fault as one line."""
 
 import json
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities
-from typer.testing import CliRunner
 
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 
 
@@ -16,20 +16,12 @@ def folder(tmp_path):
     return tmp_path / "g"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["memory", *map(str, arguments)])
+run = partial(called.run, "memory")
+fault = partial(called.fault, "memory")
 
 
 def numbers(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.exception
-    return {entry["name"]: entry for entry in json.loads(result.stdout)["predictions"]}
-
-
-def fault(*arguments):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    return str(result.exception)
+    return {entry["name"]: entry for entry in called.numbers("memory", *arguments)["predictions"]}
 
 
 def test_prints_every_way_of_training(folder):

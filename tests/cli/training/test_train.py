@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from tests.cli.called import fault, run, succeed
+from tests.cli.called import fault, run, start, succeed
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
 from shadow_gnn.cli.shared.live import Live
@@ -43,15 +42,6 @@ def trained(tmp_path_factory):
 def folder(trained, monkeypatch):
     monkeypatch.chdir(trained)
     return trained
-
-
-def shadow(*arguments, **options):
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "shadow_gnn", *map(str, arguments)]
-    environment = dict(os.environ, OMP_NUM_THREADS="1")
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **options
-    )
 
 
 def test_train_prints_a_line_per_epoch_and_what_came_out(folder):
@@ -173,7 +163,7 @@ def test_faults_are_one_clear_line(folder, arguments, text):
 
 def test_all_faults_of_a_recipe_are_lines_of_their_own(folder):
     (folder / "bad.toml").write_text("[model]\nnum_layer = 3\ndropout = 2.0\n")
-    with shadow("train", "bad.toml", "--set", "model.laye=x") as process:
+    with start("train", "bad.toml", "--set", "model.laye=x") as process:
         out, err = process.communicate()
     assert (process.returncode, out) == (2, "")
     assert err.splitlines() == [
@@ -188,7 +178,7 @@ def test_all_faults_of_a_recipe_are_lines_of_their_own(folder):
 def test_ctrl_c_ends_soon_and_says_how_to_go_on(folder, number, code):
     name = f"stopped-{code}"
     changes = ("--set", "training.num_epochs=100000", "--set", "training.checkpoint_every=1")
-    with shadow("train", "recipe.toml", "--out", name, *changes) as process:
+    with start("train", "recipe.toml", "--out", name, *changes) as process:
         for line in process.stdout:
             if line.startswith("epoch      3/"):
                 break
@@ -212,7 +202,7 @@ class Interrupted(Live):
 
 def test_a_killed_process_is_resumed_by_another(folder, capsys):
     changes = ("--set", "training.num_epochs=40")
-    with shadow("train", "recipe.toml", "--out", "killed", *changes) as process:
+    with start("train", "recipe.toml", "--out", "killed", *changes) as process:
         for line in process.stdout:
             if line.startswith("epoch  5/40"):
                 break
@@ -235,7 +225,7 @@ def test_a_killed_process_is_resumed_by_another(folder, capsys):
 def test_bf16_keeps_weights_in_float32_and_says_nothing_of_itself(folder):
     # In a process of its own: where the processor's bf16 is broken, the command must find that out before it starts.
     changes = ("--set", "training.precision=bf16", "--set", "model.dropout=0.0", "--set", "training.num_epochs=8")
-    with shadow("train", "recipe.toml", "--out", "half", *changes, "--set", "training.batch_size=60") as process:
+    with start("train", "recipe.toml", "--out", "half", *changes, "--set", "training.batch_size=60") as process:
         _, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     tensors = read_checkpoint(folder / "half/checkpoints/best.safetensors").tensors
@@ -261,7 +251,7 @@ def test_a_bar_shows_loss_and_time_left_on_a_terminal(folder, monkeypatch, capsy
 
 def test_help_teaches_and_stays_fast():
     begin = time.monotonic()
-    with shadow("--help") as process:
+    with start("--help") as process:
         out, _ = process.communicate()
     seconds = time.monotonic() - begin
     for name in ("train", "evaluate", "predict", "resume", "runs"):

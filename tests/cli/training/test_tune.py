@@ -2,13 +2,13 @@
 
 import sys
 import tomllib
+from functools import partial
 
 import pytest
+from tests.cli import called
 from tests.communities import communities, small_recipe
-from typer.testing import CliRunner
 
 from shadow_gnn.base.errors import RecipeError
-from shadow_gnn.cli.main import app
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import write_recipe
 
@@ -21,8 +21,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["tune", *map(str, arguments)])
+run = partial(called.run, "tune")
 
 
 def test_prints_the_space_of_a_recipe_as_a_file_and_trains_nothing(folder):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shadow_gnn.base.work_folder import open_work
+from shadow_gnn.base.work_folder import open_work_folder
 from shadow_gnn.graph.importing.bounded.stream import import_job, stream_source
 from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
 from shadow_gnn.graph.importing.build import Summary
@@ -52,7 +52,7 @@ def stream_to(
 ) -> Summary:
     """Stream into a folder as the command does."""
     options = options or ImportOptions()
-    with open_work(folder, import_job(source, options, memory_bytes)) as work:
+    with open_work_folder(folder, import_job(source, options, memory_bytes)) as work:
         streaming = StreamOptions(work, memory_bytes, **changes)
         with stream_source(source, options, streaming) as (arrays, num_columns, summary):
             contents = Contents(arrays, options.directed, num_columns)

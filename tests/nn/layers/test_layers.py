@@ -23,6 +23,7 @@ BARE = LayerOptions(activation="none", norm="none")
 EXACT = {"atol": 1e-10, "rtol": 1e-10}
 EVERY_LAYER = pytest.mark.parametrize("name", [*OWN_LAYERS, *PYG_LAYERS, *UNTRIMMED])
 EVERY_OWN_LAYER = pytest.mark.parametrize("name", OWN_LAYERS)
+EVERY_DENSE_LAYER = pytest.mark.parametrize("name", DENSE)
 
 
 def run(layer, batch, num_rows=None, *, edge_weight=False, x=None):
@@ -37,7 +38,7 @@ def batch():
     return batch_of(random_graph(), [0, 7, 12, 20])
 
 
-@EVERY_OWN_LAYER
+@EVERY_DENSE_LAYER
 @pytest.mark.parametrize("undirected", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("widths", [(5, 8), (5, 4)], ids=["wider", "narrower"])
@@ -48,7 +49,7 @@ def test_layer_equals_dense_matrices(name, undirected, weighted, widths):
     torch.testing.assert_close(run(layer, batch, edge_weight=weighted), expected, **EXACT)
 
 
-@EVERY_OWN_LAYER
+@EVERY_DENSE_LAYER
 @pytest.mark.parametrize("options", [LayerOptions(activation=kind) for kind in ("elu", "prelu", "none")] + [BARE])
 def test_options_change_activation_and_norm(name, options, batch):
     layer = shake(make_layer(name, 5, 8, options))
@@ -65,29 +66,29 @@ def test_gcn_equals_pyg(batch):
 
 def test_sage_without_activation_and_norm_equals_pyg(batch):
     ours, theirs = shake(SageLayer(5, 8, BARE)), SAGEConv(5, 8).double()
-    theirs.lin_r.weight.data, theirs.lin_l.weight.data = ours.self_linear.weight.data, ours.neighbour_linear.weight.data
-    theirs.lin_l.bias.data = ours.self_linear.bias.data + ours.neighbour_linear.bias.data
+    theirs.lin_r.weight.data, theirs.lin_l.weight.data = ours.self_linear.weight.data, ours.neighbor_linear.weight.data
+    theirs.lin_l.bias.data = ours.self_linear.bias.data + ours.neighbor_linear.bias.data
     torch.testing.assert_close(run(ours, batch), theirs(batch.x, batch.edge_index()), **EXACT)
 
 
 def test_sage_normalises_its_branches_apart(batch):
     layer = shake(SageLayer(5, 8, LayerOptions()))
     convs = [SAGEConv(5, 8).double() for _ in range(2)]
-    for conv, part in zip(convs, (layer.self_linear, layer.neighbour_linear), strict=True):
+    for conv, part in zip(convs, (layer.self_linear, layer.neighbor_linear), strict=True):
         conv.lin_r.weight.data.zero_()
         conv.lin_l.weight.data.zero_()
         conv.lin_l.bias.data = part.bias.data
     convs[0].lin_r.weight.data = layer.self_linear.weight.data
-    convs[1].lin_l.weight.data = layer.neighbour_linear.weight.data
+    convs[1].lin_l.weight.data = layer.neighbor_linear.weight.data
     own, neighbours = (conv(batch.x, batch.edge_index()).relu() for conv in convs)
-    expected = dense_norm(layer.self_norm, own) + dense_norm(layer.neighbour_norm, neighbours)
+    expected = dense_norm(layer.self_norm, own) + dense_norm(layer.neighbor_norm, neighbours)
     torch.testing.assert_close(run(layer, batch), expected, **EXACT)
 
 
 def test_gatconv_equals_pyg(batch):
-    ours, theirs = shake(GatConvLayer(5, 8, BARE, num_heads=4)), GATConv(5, 2, heads=4).double()
+    ours, theirs = shake(GatConvLayer(5, 8, BARE)), GATConv(5, 2, heads=4).double()
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.bias.data
-    theirs.att_dst.data, theirs.att_src.data = ours.self_attention.data[None], ours.neighbour_attention.data[None]
+    theirs.att_dst.data, theirs.att_src.data = ours.self_attention.data[None], ours.neighbor_attention.data[None]
     torch.testing.assert_close(run(ours, batch), theirs(batch.x, batch.edge_index()), **EXACT)
 
 
@@ -102,7 +103,7 @@ def test_gin_equals_pyg(batch):
 @pytest.mark.parametrize("widths", [(5, 8), (5, 3)])
 @pytest.mark.parametrize("map_first", [True, False])
 def test_sgc_steps_equal_pyg(batch, widths, map_first):
-    steps = [shake(step) for step in sgc_layers(*widths, 4, map_first=map_first)]
+    steps = [shake(step) for step in sgc_layers(*widths, 4, LayerOptions(equal_widths=map_first))]
     theirs = SGConv(*widths, K=4, bias=False).double()
     (theirs.lin.weight.data,) = [step.linear.weight.data for step in steps if step.linear is not None]
     backbone = Backbone(steps)
@@ -184,7 +185,10 @@ def test_half_precision_is_near_and_normed_in_float32(name, batch):
     ("make", "message"),
     [
         (lambda: GcnLayer(0, 8, BARE), "GcnLayer: in_dim must be an integer from 1, got 0"),
-        (lambda: GatLayer(5, 8, BARE, num_heads=3), "GatLayer: out_dim must be a multiple of num_heads 3, got 8"),
+        (
+            lambda: GatLayer(5, 8, LayerOptions(num_heads=3)),
+            "GatLayer: out_dim must be a multiple of num_heads 3, got 8",
+        ),
         (lambda: SgcLayer(5, 8, mapped=False), "SgcLayer: out_dim must be in_dim 5 without a map, got 8"),
         (lambda: SgcLayer(5, 8, mapped=True, dropout=1), "SgcLayer: dropout must be from 0 to below 1, got 1"),
         (lambda: LayerOptions(activation="gelu"), "LayerOptions: activation must be one of relu, .*, got 'gelu'"),
@@ -206,4 +210,4 @@ def test_norm_has_mean_zero_and_variance_one():
 
 
 def test_sgc_drops_features_once():
-    assert [step.dropout for step in sgc_layers(5, 8, 3, dropout=0.5)] == [0.5, 0, 0]
+    assert [step.dropout for step in sgc_layers(5, 8, 3, LayerOptions(dropout=0.5))] == [0.5, 0, 0]

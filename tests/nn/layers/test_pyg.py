@@ -1,5 +1,7 @@
 """PygLayer: the conv of that name and nothing else, edge arrays where it takes them, one line where it cannot be."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from tests.nn.scopes import PYG_LAYERS, batch_of, half_precision, random_graph, shake
@@ -38,13 +40,13 @@ def test_layer_is_the_conv_of_that_name(batch):
 
 
 def test_heads_share_the_width(batch):
-    layer = shake(PygLayer("GATv2Conv", 5, 8, BARE, num_heads=4))
+    layer = shake(PygLayer("GATv2Conv", 5, 8, BARE))
     conv = copied(layer, GATv2Conv(5, 2, heads=4))
     torch.testing.assert_close(run(layer, batch), conv(batch.x, batch.edge_index()), **EXACT)
 
 
 def test_edge_features_are_passed(batch):
-    layer = shake(PygLayer("TransformerConv", 5, 8, BARE, num_heads=2, edge_dim=3))
+    layer = shake(PygLayer("TransformerConv", 5, 8, replace(BARE, num_heads=2, edge_dim=3)))
     conv = copied(layer, TransformerConv(5, 4, heads=2, edge_dim=3))
     expected = conv(batch.x, batch.edge_index(), batch.edge_attr.double())
     torch.testing.assert_close(run(layer, batch), expected, **EXACT)
@@ -93,7 +95,7 @@ def test_dropped_edges_are_not_listed():
 @pytest.mark.parametrize("name", PYG_LAYERS)
 def test_edge_arrays_work_in_half_precision(name):
     batch = batch_of(random_graph(), [0, 7], dtype=torch.float32)
-    layer = PygLayer(name, 5, 8, LayerOptions(), num_heads=2, edge_dim=3)
+    layer = PygLayer(name, 5, 8, LayerOptions(num_heads=2, edge_dim=3))
     with half_precision():
         out = run(layer, batch, edge_weight=True)
     assert out.dtype == torch.float32
@@ -116,5 +118,5 @@ def test_edge_arrays_work_in_half_precision(name):
 )
 def test_what_cannot_be_a_layer_is_refused_in_one_line(name, message):
     with pytest.raises(ValueError, match=f"PygLayer: {message}") as fault:
-        PygLayer(name, 5, 8, BARE, num_heads=3)
+        PygLayer(name, 5, 8, replace(BARE, num_heads=3))
     assert "\n" not in str(fault.value)

@@ -7,10 +7,12 @@ from tests.nn.scopes import PLAIN, batch_of, half_precision, make_pool, random_g
 from torch_geometric.nn import aggr
 
 from shadow_gnn.nn.layers.base import LayerOptions
-from shadow_gnn.nn.readouts.pool import ReducePool, SortPool
+from shadow_gnn.nn.readouts.pool import PoolOptions
 from shadow_gnn.nn.readouts.pyg_pool import PygPool
 from shadow_gnn.nn.readouts.readout import Readout
+from shadow_gnn.nn.readouts.reduce_pool import ReducePool
 from shadow_gnn.nn.readouts.skip import join_layers, joined_dim
+from shadow_gnn.nn.readouts.sort_pool import SortPool
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -52,7 +54,7 @@ def test_the_gradient_of_a_tie_goes_to_one_row(batch):
 
 @pytest.mark.parametrize("sort_size", [1, 4, 40])
 def test_sort_pool_equals_pyg(batch, outputs, sort_size):
-    pool = shake(SortPool(6, 5, OPTIONS, sort_size=sort_size))
+    pool = shake(SortPool(6, PoolOptions(5, sort_size, OPTIONS)))
     theirs = aggr.SortAggregation(sort_size)(outputs[0], batch.subgraph)
     torch.testing.assert_close(pool.sorted(outputs[0], batch), theirs, **EXACT)
     expected = dense_norm(pool.dense.norm, activated(pool.dense, pool.dense.linear(theirs)))
@@ -62,7 +64,7 @@ def test_sort_pool_equals_pyg(batch, outputs, sort_size):
 def test_sort_pool_keeps_the_order_of_equal_nodes(batch):
     x = torch.arange(batch.num_nodes * 2.0).reshape(-1, 2)
     x[:, 1] = 0
-    found = SortPool(2, 5, OPTIONS, sort_size=2).sorted(x, batch)
+    found = SortPool(2, PoolOptions(5, 2, OPTIONS)).sorted(x, batch)
     assert found[:, 0].tolist() == x[batch.ptr[:-1], 0].tolist()
     assert found[:, 2].tolist() == x[batch.ptr[:-1] + 1, 0].tolist()
 
@@ -77,7 +79,7 @@ def test_sort_pool_keeps_the_order_of_equal_nodes(batch):
     ],
 )  # fmt: skip
 def test_pyg_pool_is_the_aggregation_of_that_name(batch, outputs, name):
-    pool = shake(PygPool(name, 6, sort_size=3)).eval()
+    pool = shake(PygPool(name, 6, PoolOptions(5, 3))).eval()
     found = pool(outputs[0], batch)
     assert type(pool.aggr).__name__ == name
     assert found.shape == (4, pool.out_dim)
@@ -99,7 +101,7 @@ def test_pyg_pool_is_the_aggregation_of_that_name(batch, outputs, name):
 )
 def test_what_cannot_be_a_pool_is_refused_in_one_line(name, message):
     with pytest.raises(ValueError, match=f"PygPool: {message}") as fault:
-        PygPool(name, 6)
+        PygPool(name, 6, PoolOptions(5))
     assert "\n" not in str(fault.value)
 
 
@@ -190,5 +192,5 @@ def test_wrong_arguments_are_named(batch, outputs):
         Readout([6], 5, PLAIN, num_targets=2)(outputs, batch)
     with pytest.raises(ValueError, match="ReducePool: reduction must be sum, mean or max, got 'min'"):
         ReducePool("min")
-    with pytest.raises(ValueError, match="SortPool: sort_size must be an integer from 1, got 0"):
-        SortPool(6, 5, OPTIONS, sort_size=0)
+    with pytest.raises(ValueError, match="PoolOptions: sort_size must be an integer from 1, got 0"):
+        PoolOptions(5, sort_size=0)

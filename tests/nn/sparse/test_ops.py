@@ -26,7 +26,7 @@ from shadow_gnn.nn.sparse.ops import (
     dropout,
     norm_rows,
     norm_rows_plain,
-    normalised,
+    normalized,
     scaled,
 )
 
@@ -399,7 +399,7 @@ def test_degrees_count_edges_or_sum_their_weights() -> None:
 
 @EVERY_CASE
 def test_mean_divides_by_the_degree(case: Case) -> None:
-    adjacency = normalised(case.adjacency.with_weight(None, torch.ones(len(case.matrix))), "mean")
+    adjacency = normalized(case.adjacency.with_weight(None, torch.ones(len(case.matrix))), "mean")
     matrix = case.matrix.double()
     expected = matrix / matrix.sum(dim=1, keepdim=True).clamp(min=1)
     assert adjacency.self_weight is None
@@ -408,13 +408,13 @@ def test_mean_divides_by_the_degree(case: Case) -> None:
 
 def test_mean_of_weights_and_of_dropped_rows() -> None:
     weight = torch.tensor([0.0, 1, 3, 0, 2, 2, 5, 5])
-    adjacency = normalised(drawn().adjacency.with_weight(weight), "mean")
+    adjacency = normalized(drawn().adjacency.with_weight(weight), "mean")
     assert adjacency.weight.tolist() == [0, 0.25, 0.75, 0, 0.5, 0.5, 0.5, 0.5]
 
 
 @EVERY_CASE
 def test_symmetric_is_that_of_gcn(case: Case) -> None:
-    adjacency = normalised(weighted(case.adjacency, self_edges=False).with_weight(None), "symmetric")
+    adjacency = normalized(weighted(case.adjacency, self_edges=False).with_weight(None), "symmetric")
     matrix = case.matrix.double() + torch.eye(len(case.matrix))
     root = matrix.sum(dim=1).rsqrt()
     torch.testing.assert_close(case.dense(adjacency), root[:, None] * matrix * root, rtol=1e-6, atol=1e-6)
@@ -425,15 +425,15 @@ def test_gradients_pass_the_normalisation(kind: str) -> None:
     adjacency = drawn().adjacency
     x = torch.randn(5, 2, dtype=torch.float64)
     weight = (torch.rand(8, dtype=torch.float64) + 0.5).requires_grad_()
-    assert gradcheck(lambda weight: aggregate(normalised(adjacency.with_weight(weight), kind), x), [weight])
+    assert gradcheck(lambda weight: aggregate(normalized(adjacency.with_weight(weight), kind), x), [weight])
     zero = torch.zeros(8, dtype=torch.float64, requires_grad=True)
-    (gradient,) = torch.autograd.grad(aggregate(normalised(adjacency.with_weight(zero), kind), x).sum(), zero)
+    (gradient,) = torch.autograd.grad(aggregate(normalized(adjacency.with_weight(zero), kind), x).sum(), zero)
     assert gradient.isfinite().all()
 
 
 def test_sum_leaves_the_edges_as_they_are() -> None:
     adjacency = drawn().adjacency
-    assert normalised(adjacency, "sum") is adjacency
+    assert normalized(adjacency, "sum") is adjacency
 
 
 # drop_edges
@@ -497,16 +497,16 @@ def test_given_degrees_take_the_place_of_row_sums() -> None:
     # 0 hears 1 and 2; in the larger graph it hears four, 1 hears three and 2 none.
     adjacency = Adjacency(torch.tensor([0, 2, 2, 2]), torch.tensor([1, 2]))
     degree = torch.tensor([4.0, 3.0, 0.0])
-    assert normalised(adjacency, "mean", degree).weight.tolist() == [0.25, 0.25]
-    symmetric = normalised(adjacency, "symmetric", degree)
+    assert normalized(adjacency, "mean", degree).weight.tolist() == [0.25, 0.25]
+    symmetric = normalized(adjacency, "symmetric", degree)
     assert symmetric.weight.tolist() == pytest.approx([(5 * 4) ** -0.5, 5**-0.5])
     assert symmetric.self_weight.tolist() == pytest.approx([1 / 5, 1 / 4, 1])
-    assert normalised(adjacency, "sum", degree) is adjacency
-    weighted = normalised(adjacency.with_weight(torch.tensor([2.0, 1.0], dtype=torch.float64)), "mean", degree)
+    assert normalized(adjacency, "sum", degree) is adjacency
+    weighted = normalized(adjacency.with_weight(torch.tensor([2.0, 1.0], dtype=torch.float64)), "mean", degree)
     assert weighted.weight.tolist() == [0.5, 0.25]
     assert weighted.weight.dtype == torch.float64
-    with pytest.raises(ValueError, match=r"normalised: degree must be 3 floats, got torch.float32 of shape \(2,\)"):
-        normalised(adjacency, "mean", degree[:2])
+    with pytest.raises(ValueError, match=r"normalized: degree must be 3 floats, got torch.float32 of shape \(2,\)"):
+        normalized(adjacency, "mean", degree[:2])
 
 
 def test_scaled_multiplies_edges_and_leaves_self_edges() -> None:
@@ -731,8 +731,8 @@ def test_shapes_and_dtypes_are_checked() -> None:
         ok.with_weight(torch.ones(7))
     with pytest.raises(ValueError, match="Adjacency: self_weight must be 5 floats, got"):
         ok.with_weight(None, torch.ones(5, dtype=torch.int64))
-    with pytest.raises(ValueError, match="normalised: kind must be 'mean', 'symmetric' or 'sum', got 'max'"):
-        normalised(ok, "max")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="normalized: kind must be 'mean', 'symmetric' or 'sum', got 'max'"):
+        normalized(ok, "max")  # type: ignore[arg-type]
     for share in (-0.1, 1.0, float("nan")):
         with pytest.raises(ValueError, match="drop_edges: share must be from 0 to below 1"):
             drop_edges(ok, share)

@@ -9,9 +9,8 @@ from tests.communities import communities, one_thread, with_labels  # noqa: F401
 
 from shadow_gnn.nn.smoothing import smoothed
 from shadow_gnn.studies.baselines import logistic
-from shadow_gnn.studies.baselines.logistic import fit_logistic, raw_features, smoothed_features
+from shadow_gnn.studies.baselines.logistic import fit_logistic, raw_features, sgc, smoothed_features
 from shadow_gnn.studies.baselines.problem import input_matrix, make_problem, split_inputs
-from shadow_gnn.studies.baselines.sgc import sgc
 
 
 def newton(x, y, decay, several):

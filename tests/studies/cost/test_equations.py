@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from shadow_gnn.studies.cost import Network, ensemble_macs, network_macs
+from shadow_gnn.nn.layers.table import LAYERS as BUILT_LAYERS
+from shadow_gnn.nn.readouts.table import READOUTS
+from shadow_gnn.studies.cost import ModelShape, ensemble_macs, model_macs
 from shadow_gnn.studies.cost.equations import LAYERS, layer_macs, readout_macs
-from shadow_gnn.training.build import LAYERS as BUILT_LAYERS
-from shadow_gnn.training.build import READOUTS
 
 
 @pytest.mark.parametrize(
@@ -23,20 +23,20 @@ from shadow_gnn.training.build import READOUTS
     ],
 )
 def test_one_layer(layer, expected):
-    assert network_macs(Network(layer, (2, 3)), [9, 4], [11]) == expected
+    assert model_macs(ModelShape(layer, (2, 3)), [9, 4], [11]) == expected
 
 
 def test_sgc_maps_once_however_deep_it_is():
-    network = Network("sgc", (2, 5, 5, 3))
-    assert network_macs(network, [9, 7, 4, 1], [20, 10, 3]) == (20 + 10 + 3) * 2 + 1 * 2 * 3
+    network = ModelShape("sgc", (2, 5, 5, 3))
+    assert model_macs(network, [9, 7, 4, 1], [20, 10, 3]) == (20 + 10 + 3) * 2 + 1 * 2 * 3
 
 
 def test_layers_add_up_and_targets_are_counted_each_by_itself():
-    network = Network("gcn", (2, 3, 4))
+    network = ModelShape("gcn", (2, 3, 4))
     nodes, edges = [np.array([9, 1]), np.array([4, 1]), np.array([1, 1])], [np.array([11, 0]), np.array([3, 0])]
     expected = [(11 * 2 + 4 * 6) + (3 * 3 + 1 * 12), 6 + 12]
-    assert network_macs(network, nodes, edges).tolist() == expected
-    assert network_macs(network, [9, 4, 1], [11, 3]) == expected[0]
+    assert model_macs(network, nodes, edges).tolist() == expected
+    assert model_macs(network, [9, 4, 1], [11, 3]) == expected[0]
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_layers_add_up_and_targets_are_counted_each_by_itself():
     ],
 )
 def test_readouts_and_skips(options, expected):
-    network = Network("gcn", (2, 3, 3), **options)
+    network = ModelShape("gcn", (2, 3, 3), **options)
     assert readout_macs(network, 10) == expected
     nodes, edges = [10] * 3, [30] * 2
-    assert network_macs(network, nodes, edges) == layer_macs(network, nodes, edges) + expected
+    assert model_macs(network, nodes, edges) == layer_macs(network, nodes, edges) + expected
 
 
 def test_ensembles_add_branches_and_attention():
@@ -74,21 +74,21 @@ def test_ensembles_add_branches_and_attention():
 def test_there_is_an_equation_for_every_layer_and_readout_of_a_recipe():
     assert set(LAYERS) == set(BUILT_LAYERS)
     for readout in READOUTS:
-        Network("sage", (2, 3), readout=readout)
+        ModelShape("sage", (2, 3), readout=readout)
 
 
 def test_bad_networks_are_named():
     with pytest.raises(ValueError, match="layer must be one of gcn, sage"):
-        Network("cnn", (1, 2))
+        ModelShape("cnn", (1, 2))
     with pytest.raises(ValueError, match="dims must be at least two positive widths"):
-        Network("gcn", (1,))
+        ModelShape("gcn", (1,))
     with pytest.raises(ValueError, match="skip must be one of none, max"):
-        Network("gcn", (1, 2), skip="both")
+        ModelShape("gcn", (1, 2), skip="both")
     with pytest.raises(ValueError, match="readout must be one of center"):
-        Network("gcn", (1, 2), readout="median")
+        ModelShape("gcn", (1, 2), readout="median")
     with pytest.raises(ValueError, match="dims must be equal for skip max"):
-        Network("gcn", (1, 2, 3), skip="max")
+        ModelShape("gcn", (1, 2, 3), skip="max")
     with pytest.raises(ValueError, match="sort_size must be at least 1"):
-        Network("gcn", (1, 2), readout="sort", sort_size=0)
+        ModelShape("gcn", (1, 2), readout="sort", sort_size=0)
     with pytest.raises(ValueError, match="must be 3 and 2 long for 2 layers, got 2 and 2"):
-        network_macs(Network("gcn", (1, 2, 3)), [1, 1], [1, 1])
+        model_macs(ModelShape("gcn", (1, 2, 3)), [1, 1], [1, 1])

@@ -5,8 +5,8 @@ import pytest
 from tests.communities import communities, small_recipe
 
 from shadow_gnn.extract import KhopExtractor, PprExtractor
-from shadow_gnn.studies.cost import Network, ensemble_macs, full_batch_cost, normal_cost, shadow_cost
-from shadow_gnn.studies.cost.recipe import cost_network, input_dim, recipe_costs
+from shadow_gnn.studies.cost import ModelShape, ensemble_macs, full_batch_cost, normal_cost, shadow_cost
+from shadow_gnn.studies.cost.recipe import input_dim, model_shape, recipe_costs
 
 GRAPH = communities()
 TARGETS = np.asarray(GRAPH.splits["test"])
@@ -14,7 +14,7 @@ TARGETS = np.asarray(GRAPH.splits["test"])
 
 def test_three_lines_by_the_equations():
     shadow, normal, whole = recipe_costs(small_recipe(model__layer="gat"), GRAPH, TARGETS, len(TARGETS))
-    network = Network("gat", (3, 8, 8))
+    network = ModelShape("gat", (3, 8, 8))
     scopes = PprExtractor(topk=10)(GRAPH, TARGETS)
     assert [line.name for line in (shadow, normal, whole)] == ["shadow", "normal", "full batch"]
     assert shadow.macs.value == pytest.approx(shadow_cost(scopes, network).mean())
@@ -34,7 +34,7 @@ def test_a_sample_has_an_interval():
 def test_branches_add_up():
     branches = [{"extractor": {"topk": 10}}, {"extractor": {"kind": "khop", "num_hops": 1}}]
     recipe = small_recipe(branches=branches, extractor=None)
-    network = Network("sage", (3, 8, 8))
+    network = ModelShape("sage", (3, 8, 8))
     parts = [
         shadow_cost(extractor(GRAPH, TARGETS), network) for extractor in (PprExtractor(topk=10), KhopExtractor(1, 20))
     ]
@@ -46,7 +46,7 @@ def test_branches_add_up():
 def test_a_normal_recipe_is_compared_with_default_scopes():
     recipe = small_recipe(training__method="full", extractor=None)
     shadow = recipe_costs(recipe, GRAPH, TARGETS, len(TARGETS))[0]
-    expected = shadow_cost(PprExtractor()(GRAPH, TARGETS), Network("sage", (3, 8, 8))).mean()
+    expected = shadow_cost(PprExtractor()(GRAPH, TARGETS), ModelShape("sage", (3, 8, 8))).mean()
     assert shadow.macs.value == pytest.approx(expected)
 
 
@@ -62,7 +62,7 @@ def test_input_columns():
     assert input_dim(small_recipe(), GRAPH) == 3
     assert input_dim(small_recipe(inputs__smooth=2, inputs__labels=True), GRAPH) == 3 * 3 + 3
     model = small_recipe(model__encoding_join="concat").model
-    assert cost_network(model, 3).dims == (3 + 8, 8, 8)
+    assert model_shape(model, 3).dims == (3 + 8, 8, 8)
     given, own = (recipe_costs(small_recipe(), GRAPH, TARGETS, len(TARGETS), in_dim=width)[0] for width in (500, None))
     assert given.macs.value > own.macs.value
 

@@ -1,4 +1,4 @@
-"""A folder of small graphs named as the paper's data sets, and one thread for all tests of experiments."""
+"""A folder of small graphs named as the paper's datasets, and one thread for all tests of experiments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["data_folder", "one_thread"]
 
 @pytest.fixture
 def data_folder(tmp_path: Path) -> Path:
-    """Return a folder with small graphs in the place of two data sets: an inductive and a transductive one."""
+    """Return a folder with small graphs in the place of two datasets: an inductive and a transductive one."""
     for seed, name in enumerate(("flickr", "ogbn-arxiv")):
         save_graph(communities(200, seed=seed), tmp_path / "data" / name)
     return tmp_path / "data"

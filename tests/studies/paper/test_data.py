@@ -1,4 +1,4 @@
-"""Data sets are found by name, and what is not the paper's is said."""
+"""Datasets are found by name, and what is not the paper's is said."""
 
 import pytest
 from tests.communities import communities
@@ -6,7 +6,7 @@ from tests.communities import communities
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.paper.data import comparable, data_lines, data_titles, open_data, open_found
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_those_that_are_there_are_opened(folder):
 def test_one_graph_folder_is_the_data_set_of_its_name_or_the_only_one(folder):
     assert list(open_found(("reddit", "flickr"), folder / "flickr")) == ["flickr"]
     assert list(open_found(("reddit",), folder / "flickr")) == ["reddit"]
-    with pytest.raises(SourceError, match=r"flickr: must have the name of a data set, reddit, yelp, or be a folder"):
+    with pytest.raises(SourceError, match=r"flickr: must have the name of a dataset, reddit, yelp, or be a folder"):
         open_found(("reddit", "yelp"), folder / "flickr")
 
 
@@ -40,9 +40,9 @@ def test_nothing_there_says_how_to_get_it(tmp_path, monkeypatch):
 
 def test_titles_of_figures_name_what_is_not_the_papers(folder):
     graphs = open_found(("flickr", "debian"), folder)
-    assert data_titles(graphs, Options()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
-    assert data_titles(graphs, Options(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
-    assert comparable(graphs, Options()) == set()
+    assert data_titles(graphs, ReproduceOptions()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
+    assert data_titles(graphs, ReproduceOptions(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
+    assert comparable(graphs, ReproduceOptions()) == set()
 
 
 def test_lines_say_what_is_there(folder):
@@ -56,5 +56,5 @@ def test_lines_say_what_is_there(folder):
         "  - NOT the paper's data, accuracies are not comparable: nodes must be 89,250, got 120; "
     )
     assert other.startswith("- debian: 120 nodes")
-    assert unknown == "  - not a data set of the paper"
+    assert unknown == "  - not a dataset of the paper"
     assert missing == "- not here: reddit; `shadow data get NAME`"

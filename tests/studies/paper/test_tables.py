@@ -13,13 +13,9 @@ from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.engine import reproduce
-from shadow_gnn.studies.paper.experiment import Options, Spread
-from shadow_gnn.studies.paper.experiments.collab import Collab
-from shadow_gnn.studies.paper.experiments.ensemble import ENSEMBLE
-from shadow_gnn.studies.paper.experiments.jk_gin import JK_GIN
-from shadow_gnn.studies.paper.experiments.papers100m import Papers100M
-from shadow_gnn.studies.paper.experiments.pooling import POOLING
-from shadow_gnn.studies.paper.paper_values import COLLAB, PAPERS100M
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
+from shadow_gnn.studies.paper.experiments.leaderboards import COLLAB, PAPERS100M
+from shadow_gnn.studies.paper.experiments.score_tables import ENSEMBLE, JK_GIN, POOLING
 from shadow_gnn.studies.paper.registry import experiments, find_experiment
 from shadow_gnn.tasks.links.negatives import uniform_negatives
 from shadow_gnn.tasks.links.pairs import links_of, without_links
@@ -56,7 +52,7 @@ def test_every_line_has_a_recipe_of_the_paper_on_its_data_set(table):
 
 def test_number_of_lines_is_that_of_the_papers_tables():
     assert tuple(len(table.lines) for table in (POOLING, JK_GIN, ENSEMBLE)) == (8, 24, 10)
-    assert (len(COLLAB), len(PAPERS100M)) == (4, 5)
+    assert (len(paper_values.COLLAB), len(paper_values.PAPERS100M)) == (4, 5)
 
 
 def test_sums_of_the_transcribed_values():
@@ -67,7 +63,7 @@ def test_sums_of_the_transcribed_values():
 
 
 def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
-    options = Options(data=data, repeat=2, out=tmp_path / "out")
+    options = ReproduceOptions(data=data, repeat=2, out=tmp_path / "out")
     outcome = reproduce(replace(POOLING, recipe_of=recipe_of), options)
     assert outcome.num_done == outcome.num_jobs == 16
     assert [file.name for file in outcome.files] == ["pooling.md", "pooling.csv", "pooling.png"]
@@ -89,18 +85,18 @@ def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
 
 
 def test_partial_table_has_gaps(data, tmp_path):
-    options = Options(data=data, repeat=1, out=tmp_path / "out")
+    options = ReproduceOptions(data=data, repeat=1, out=tmp_path / "out")
     outcome = reproduce(replace(JK_GIN, recipe_of=recipe_of), options, only="flickr-gin-3-*")
     assert (outcome.num_done, outcome.num_jobs) == (2, 16)
     rows = {tuple(row[:4]): row[4:] for row in outcome.finding.tables[0].rows}
     assert len(rows) == 16  # reddit is not there.
     assert rows["flickr", "GIN", "3", "shaDow"][0] == 1
     assert rows["flickr", "GIN", "5", "shaDow"][:2] == (0, None)
-    assert "- not here: reddit" in outcome.finding.text
+    assert "- not available: reddit" in outcome.finding.text
 
 
 def test_ensemble_uses_the_data_that_is_there(data, tmp_path):
-    options = Options(data=data / "flickr", fast=True, out=tmp_path / "out")
+    options = ReproduceOptions(data=data / "flickr", fast=True, out=tmp_path / "out")
     outcome = reproduce(ENSEMBLE, options, only="*-ensemble-*")
     assert outcome.num_jobs == 5
     assert [row[0] for row in outcome.finding.tables[0].rows] == ["flickr"] * 5
@@ -108,8 +104,8 @@ def test_ensemble_uses_the_data_that_is_there(data, tmp_path):
 
 
 def test_papers100m_measures_scopes(data, tmp_path):
-    options = Options(data=data, repeat=1, out=tmp_path / "out")
-    outcome = reproduce(Papers100M(recipe_of), options)
+    options = ReproduceOptions(data=data, repeat=1, out=tmp_path / "out")
+    outcome = reproduce(replace(PAPERS100M, recipe_of=recipe_of), options)
     (table,) = outcome.finding.tables
     assert table.rows[0] == (
         "GraphSAGE+incep",
@@ -127,7 +123,10 @@ def test_papers100m_measures_scopes(data, tmp_path):
 
 
 def test_collab_is_scored_by_what_its_recipe_monitors(data, tmp_path):
-    outcome = reproduce(Collab(recipe_of), Options(data=data / "ogbl-collab", repeat=1, out=tmp_path / "out"))
+    outcome = reproduce(
+        replace(COLLAB, recipe_of=recipe_of),
+        ReproduceOptions(data=data / "ogbl-collab", repeat=1, out=tmp_path / "out"),
+    )
     (table,) = outcome.finding.tables
     assert table.columns[2] == "test Hits@50, ours"
     assert [row[1] for row in table.rows] == [None, None, None, 1]
@@ -143,22 +142,22 @@ def test_collab_trains_on_pairs(tmp_path):
     pairs |= {f"{split}_neg": found for split, found in negative.items()}
     held = replace(without_links(graph, np.concatenate((valid, test))), y=None, splits={}, x=graph.x, pairs=pairs)
     save_graph(held, tmp_path / "ogbl-collab")
-    outcome = reproduce(Collab(), Options(data=tmp_path, fast=True, out=tmp_path / "out"))
+    outcome = reproduce(COLLAB, ReproduceOptions(data=tmp_path, fast=True, out=tmp_path / "out"))
     row = outcome.finding.tables[0].rows[3]
     assert row[:2] == ("shaDow-SAGE", 1)
     assert isinstance(row[2], Spread)
     assert 0 < row[2].mean <= 1
     assert "positive pairs of all splits must be 1,285,465, got" in outcome.finding.text
-    (job,) = Collab().jobs(Options(data=tmp_path, fast=True, out=tmp_path / "out"))
+    (job,) = COLLAB.jobs(ReproduceOptions(data=tmp_path, fast=True, out=tmp_path / "out"))
     assert job.settings["targets"]["train_pos"] == len(train)
 
 
 def test_missing_data_is_named_before_any_work(tmp_path):
     with pytest.raises(SourceError, match=r"flickr: .*shadow data get flickr"):
-        POOLING.jobs(Options(data=tmp_path))
+        POOLING.jobs(ReproduceOptions(data=tmp_path))
     save_graph(communities(), tmp_path / "cora")
-    with pytest.raises(SourceError, match="must have the name of a data set, flickr, ogbn-arxiv"):
-        POOLING.jobs(Options(data=tmp_path / "cora"))
+    with pytest.raises(SourceError, match="must have the name of a dataset, flickr, ogbn-arxiv"):
+        POOLING.jobs(ReproduceOptions(data=tmp_path / "cora"))
 
 
 def test_names_lead_to_experiments():

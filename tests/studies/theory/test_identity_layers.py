@@ -25,7 +25,7 @@ def test_dense_graphsage_of_one_node_by_hand():
     row = GRAPH.indices[GRAPH.indptr[4] : GRAPH.indptr[5]]
     with torch.no_grad():
         own = layer[0].self_linear.double()(torch.from_numpy(X[4]))
-        mean = layer[0].neighbour_linear.double()(torch.from_numpy(X[row].mean(axis=0)))
+        mean = layer[0].neighbor_linear.double()(torch.from_numpy(X[row].mean(axis=0)))
     np.testing.assert_allclose(dense_sage(GRAPH, X, layer)[4], (own.relu() + mean.relu()).numpy(), atol=1e-14)
 
 

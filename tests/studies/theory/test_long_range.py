@@ -7,9 +7,15 @@ import pytest
 from tests.communities import one_thread  # noqa: F401
 
 from shadow_gnn.extract import FullExtractor
-from shadow_gnn.studies.theory.long_range import Network, Task, check_long_range, long_range_graph, try_scope
+from shadow_gnn.studies.theory.long_range import (
+    LongRangeTask,
+    TrialModel,
+    check_long_range,
+    long_range_graph,
+    try_scope,
+)
 
-SMALL = Task(distance=2, num_chains=10, num_leaves=1, num_noise=1)
+SMALL = LongRangeTask(distance=2, num_chains=10, num_leaves=1, num_noise=1)
 
 
 def targets_of(graph):
@@ -48,8 +54,8 @@ def test_scope_holds_the_message_from_its_distance_on(num_hops):
 
 
 def test_model_finds_the_message_in_its_scope_alone():
-    graph = long_range_graph(Task(distance=3, num_chains=500), 0)
-    shallow, deep = (try_scope(graph, {"kind": "full", "num_hops": hops}, Network()) for hops in (2, 3))
+    graph = long_range_graph(LongRangeTask(distance=3, num_chains=500), 0)
+    shallow, deep = (try_scope(graph, {"kind": "full", "num_hops": hops}, TrialModel()) for hops in (2, 3))
     assert shallow.test < 0.65
     assert deep.test > 0.95
     assert (deep.scope, deep.num_hops) == ("full num_hops 3", 3)
@@ -57,7 +63,7 @@ def test_model_finds_the_message_in_its_scope_alone():
 
 @pytest.mark.parametrize(("name", "value"), [("distance", 0), ("num_chains", 9), ("num_leaves", -1), ("num_noise", -1)])
 def test_refuses_a_task_that_cannot_be_drawn(name, value):
-    with pytest.raises(ValueError, match=f"Task: {name} must be at least"):
+    with pytest.raises(ValueError, match=f"LongRangeTask: {name} must be at least"):
         replace(SMALL, **{name: value})
 
 

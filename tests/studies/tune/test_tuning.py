@@ -60,7 +60,9 @@ def tuned(tmp_path_factory):
     write_files(folder)
     recorder = Recorder()
     options = TuneOptions(space=folder / "space.toml", num_trials=10, sampler="random", watcher=recorder)
-    ending, outcome = tune_recipe(folder / "recipe.toml", folder / "study", options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # As in start(): trials are the same to the last digit on as many threads.
+        ending, outcome = tune_recipe(folder / "recipe.toml", folder / "study", options)
     return folder, recorder, ending, outcome
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tests.communities import communities, names, near_ring, one_thread, small_recipe  # noqa: F401
 from tests.nn.scopes import READOUTS
+from tests.rounding import ROUNDING
 from tests.training.runs.test_run import Stop, StopAfter, assert_same
 
 from shadow_gnn.graph.importing.in_memory import from_edges
@@ -91,7 +92,7 @@ def test_every_readout_reads_pairs_alike_alone_and_together(readout):
             pair = together.targets[place : place + 1].numpy()
             links = replace(alone.links, valid=replace(alone.links.valid, positive=pair, negative=pair[:0]))
             (single,) = replace(alone, links=links).split_loaders("valid")
-            torch.testing.assert_close(model((next(iter(single.epoch(0))),))[0], expected[place], atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(model((next(iter(single.epoch(0))),))[0], expected[place], **ROUNDING)
 
 
 def test_trimmed_center_readout_of_pairs_equals_the_untrimmed_one():
@@ -102,7 +103,7 @@ def test_trimmed_center_readout_of_pairs_equals_the_untrimmed_one():
         with torch.inference_mode():
             answers.append(torch.cat([setup.model.eval()((batch,)) for batch in loader.epoch(0)]))
         assert setup.model.orders == (("hop",) if trim else ("subgraph",))
-    torch.testing.assert_close(answers[0], answers[1], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(answers[0], answers[1], **ROUNDING)
 
 
 @pytest.mark.parametrize("encoding", ["hop", "ppr", "drnl"])
@@ -161,7 +162,7 @@ def test_scores_of_pairs_do_not_depend_on_order_or_on_other_pairs(trained):
     assert scores.shape == (5,)
     assert scores[0] == scores[2] == scores[3]
     for place, pair in enumerate(pairs):
-        assert predictor.predict([pair]).probability[0] == pytest.approx(scores[place], abs=1e-5)
+        assert predictor.predict([pair]).probability[0] == pytest.approx(scores[place], abs=ROUNDING["atol"])
     assert predictor.predict(np.zeros((0, 2), np.int64)).probability.shape == (0,)
 
 
@@ -183,7 +184,7 @@ def test_recommended_nodes_are_the_best_scored_that_are_not_linked_yet(trained):
     assert not set(found.node_id.tolist()) & (neighbours | {5})
     assert found.probability.tolist() == sorted(found.probability.tolist(), reverse=True)
     scores = predictor.predict([[5, node] for node in found.node_id.tolist()]).probability
-    np.testing.assert_allclose(scores, found.probability, atol=1e-5)
+    np.testing.assert_allclose(scores, found.probability, **ROUNDING)
     everyone = recommend(predictor, 5, top=1000, num_candidates=1000)
     assert set(everyone.node_id.tolist()) == set(range(90)) - neighbours - {5}
 

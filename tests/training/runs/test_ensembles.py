@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
+from tests.rounding import ROUNDING
 
 from shadow_gnn.inference.evaluation import evaluate_split
 from shadow_gnn.inference.predictor import Predictor
@@ -57,7 +58,7 @@ def test_any_two_extractors_train_and_predict(number, tmp_path):
     logits = logits_of(trained, targets)
     assert logits.shape == (3, 3)
     assert torch.isfinite(logits).all()
-    assert torch.allclose(logits_of(trained, targets[:1]), logits[:1], atol=1e-5)
+    torch.testing.assert_close(logits_of(trained, targets[:1]), logits[:1], **ROUNDING)
 
 
 @pytest.mark.parametrize("ensemble", JOINED)

@@ -7,7 +7,7 @@ import pytest
 from tests.killed import run_script
 
 SCRIPT = """
-import json, random, signal, sys, time
+import json, random, sys
 from pathlib import Path
 import torch
 import lightning_fabric, torchmetrics.classification
@@ -17,7 +17,7 @@ from shadow_gnn.training.runs.run import resume_run, train_recipe
 from shadow_gnn.training.runs.folder import open_run
 from shadow_gnn.graph.store import save_graph
 from tests.communities import communities, near_ring, small_recipe
-from tests.killed import attempt
+from tests.killed import kill_and_finish, seconds_of
 
 torch.set_num_threads(1)
 root, num_chains, seed, changes = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
@@ -35,21 +35,20 @@ def summary(folder):
     tensors = {name: tensor.numpy().tobytes().hex() for name, tensor in last.tensors.items()}
     return result, rows, tensors, (folder / "model.safetensors").read_bytes()
 
-begin = time.monotonic()
-assert attempt(train(root / "whole")) == 0
-duration = time.monotonic() - begin
+duration = seconds_of(train(root / "whole"))
 expected = summary(root / "whole")
 kills = resumed = 0
 for chain in range(num_chains):
     folder = root / f"chain-{chain}"
-    for _ in range(rng.randint(1, 5)):
-        status = attempt(train(folder), rng.uniform(0, 0.7 * duration))
-        assert status in (0, signal.SIGKILL), status
-        kills += status == signal.SIGKILL
+
+    def check():
+        global resumed
         resumed += folder.exists() and any((folder / "checkpoints").glob("epoch-*"))
         for path in folder.glob("checkpoints/*.safetensors"):
-            read_checkpoint(path)  # Whatever has a final name is whole.
-    assert attempt(train(folder)) == 0
+            read_checkpoint(path)  # A file with a final name is complete.
+
+    moments = (rng.uniform(0, 0.7 * duration) for _ in range(rng.randint(1, 5)))
+    kills += kill_and_finish(train(folder), moments, check)
     assert summary(folder) == expected, folder
     assert not list(folder.rglob("*.tmp"))
 print(json.dumps({"kills": kills, "resumed": resumed}))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.json_output import JsonOption, print_json
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 from shadow_gnn.cli.shared.trained import RunArgument
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _correct(predictor: Predictor, grid: Grid) -> tuple[NDArray[np.float32], Cho
     """Return the probabilities of all nodes before, and all that came of correcting them."""
     import numpy as np
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
     from shadow_gnn.tasks.task import split_targets
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from shadow_gnn.cli.shared.json_output import JsonOption, print_json
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ def ensemble_command(
     import pyarrow as pa
 
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.inference.averaging import check_members, join
     from shadow_gnn.inference.table_file import check_out, write_table
     from shadow_gnn.tasks.metrics import METRICS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.json_output import JsonOption, print_json
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 from shadow_gnn.cli.shared.trained import GraphOption, RunArgument
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def evaluate_command(
     """
     from dataclasses import asdict
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
 

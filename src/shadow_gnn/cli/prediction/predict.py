@@ -42,8 +42,8 @@ def predict_command(
     probability, embedding. Parquet holds the last two as lists, CSV as a column for each number. The file appears whole
     or not at all. The model also predicts on a graph that it has not seen, if the features are the same.
 
-    Many nodes are predicted in disk-friendly order. After a kill, the same command resumes, and the table has the same
-    bytes as without the kill.
+    Many nodes are predicted in disk-friendly order. After a kill, the same command resumes, and the table is the same
+    as without the kill, to the last byte with the same number of threads, type of processor and versions.
 
     A model of links takes --pairs instead: columns first_id, second_id (and names), probability. A known link between
     the two is hidden.
@@ -59,7 +59,7 @@ def predict_command(
 
     import pyarrow as pa
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.cli.shared.trained import open_run_predictor, show_note
     from shadow_gnn.inference.write_predictions import write_predictions

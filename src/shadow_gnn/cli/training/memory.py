@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shadow_gnn.cli.shared.json_output import JsonOption, print_json
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 
 if TYPE_CHECKING:
-    from shadow_gnn.base.memory import Prediction
+    from shadow_gnn.base.memory_needs import MemoryNeed
     from shadow_gnn.recipe import Recipe
-    from shadow_gnn.studies.paper.memory_tables import PaperLine
+    from shadow_gnn.studies.paper.hardware_tables import PaperLine
 
 _PIPED_WIDTH = 160
 
@@ -76,11 +76,11 @@ def _recipe(graph: str | None, path: Path | None, changes: list[str]) -> Recipe:
 
 
 def _show_predictions(recipe: Recipe, *, as_json: bool) -> None:
-    from shadow_gnn.base.memory import available_memory
-    from shadow_gnn.training.footprint import network_of, predictions
+    from shadow_gnn.base.memory_available import available_memory
+    from shadow_gnn.training.footprint import all_needs, model_counts
     from shadow_gnn.training.run_setup import open_recipe_graph
 
-    found, available = predictions(recipe, open_recipe_graph(recipe.graph)), available_memory()
+    found, available = all_needs(recipe, open_recipe_graph(recipe.graph)), available_memory()
     content = {
         "graph": recipe.graph,
         "available": available,
@@ -89,15 +89,15 @@ def _show_predictions(recipe: Recipe, *, as_json: bool) -> None:
     if as_json:
         print_json(content)
         return
-    network = network_of(recipe)
+    network = model_counts(recipe)
     model = f"{network.num_layers} layers of {network.layer}-{network.hidden_dim}"
     _print(f"{recipe.graph}: {model}, batches of {recipe.training.batch_size}", _prediction_table(found, available))
 
 
-def _prediction_table(found: list[Prediction], available: int | None) -> Any:
+def _prediction_table(found: list[MemoryNeed], available: int | None) -> Any:
     from rich.table import Table
 
-    from shadow_gnn.base.memory import readable
+    from shadow_gnn.base.memory_available import readable
 
     table = Table(box=None, pad_edge=False)
     table.add_column("training", no_wrap=True)
@@ -116,7 +116,7 @@ def _prediction_table(found: list[Prediction], available: int | None) -> Any:
 def _show_paper(*, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from shadow_gnn.studies.paper.memory_tables import hardware_table, memory_table
+    from shadow_gnn.studies.paper.hardware_tables import hardware_table, memory_table
 
     methods, hardware = memory_table(), hardware_table()
     content = {"methods": [asdict(line) for line in methods], "hardware": [asdict(line) for line in hardware]}
@@ -134,7 +134,7 @@ def _show_paper(*, as_json: bool) -> None:
 def _paper_table(first: str, lines: list[PaperLine]) -> Any:
     from rich.table import Table
 
-    from shadow_gnn.base.memory import readable
+    from shadow_gnn.base.memory_available import readable
 
     table = Table(box=None, pad_edge=False)
     table.add_column(first, no_wrap=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.json_output import JsonOption, print_json
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 
 if TYPE_CHECKING:
     from shadow_gnn.training.runs.table import RunLine

@@ -143,14 +143,14 @@ class _Shown:
 
     def on_end(self, trial: Trial, monitor: str) -> None:
         """Print the line of a trial."""
-        from shadow_gnn.base.better import metric_of
+        from shadow_gnn.base.metric_order import metric_from_score
 
         self._running.pop(trial.number, None)
         self._done += 1
         score = trial.best_so_far
         parts = [f"trial {trial.number}", trial.state]
         if score is not None and monitor:
-            parts.append(f"valid {monitor} {metric_of(monitor, score):.4f}")
+            parts.append(f"valid {monitor} {metric_from_score(monitor, score):.4f}")
         parts += [f"{key.split('.')[-1]} {_short(value)}" for key, value in trial.values.items()]
         self._line("  ".join([*parts, *([trial.fault] if trial.fault else [])]))
         self._update()

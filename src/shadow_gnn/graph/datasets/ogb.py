@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from shadow_gnn.base.work_folder import Nameless
+from shadow_gnn.base.work_folder import TemporaryScratch
 from shadow_gnn.graph.datasets.source import Reading, Source, in_memory
 from shadow_gnn.graph.importing.bounded.ogb_stream import stream_ogb
 from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
@@ -53,6 +53,6 @@ def _read_collab(reading: Reading) -> tuple[Graph, Summary]:
 
 @contextmanager
 def _stream(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
-    streaming = StreamOptions(Nameless(reading.scratch), progress=reading.progress)
+    streaming = StreamOptions(TemporaryScratch(reading.scratch), progress=reading.progress)
     with stream_ogb(reading.raw, streaming, feature_dtype=reading.feature_dtype) as (arrays, summary):
         yield Contents(arrays, False, arrays["x"].shape[1] if "x" in arrays else None), summary

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.base.work_folder import open_work, work_folder
+from shadow_gnn.base.work_folder import open_work_folder, work_folder_of
 from shadow_gnn.graph.generators.drawn import DrawnEdges, DrawnFeatures, DrawnLabels, drawn_splits
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
 from shadow_gnn.graph.importing.bounded.out_of_core import MEMORY_BYTES, build_lists
@@ -19,7 +19,7 @@ from shadow_gnn.graph.store import Contents, check_space, check_target, save_con
 _VERSION = 2
 
 
-def generate(
+def generate_graph(
     plan: GraphPlan,
     folder: str | Path,
     *,
@@ -37,9 +37,9 @@ def generate(
         raise ValueError(f"generate: num_threads must be at least 1, got {num_threads}")
     check_target(folder, overwrite=overwrite)
     # What an earlier process left is either used or removed.
-    check_space(folder, max(0, disk_need(plan).largest - _taken(work_folder(folder))))
+    check_space(folder, max(0, disk_need(plan).largest - _taken(work_folder_of(folder))))
     job = {"kind": "generate", "version": _VERSION, "memory_bytes": memory_bytes, **asdict(plan)}
-    with open_work(folder, job) as work:
+    with open_work_folder(folder, job) as work:
         lists = build_lists(
             DrawnEdges(plan, num_threads), plan.num_nodes, scratch=work, memory_bytes=memory_bytes, progress=progress
         )

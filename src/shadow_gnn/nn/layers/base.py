@@ -1,10 +1,11 @@
-"""Layer: what every layer of a backbone offers, the options that all of them share, and their activations.
+"""Layer: the protocol of a layer, the options of all layers, their activations, and the usual stack of them.
 
-Not for: any one layer; each has its own file.
+Not for: any single layer; each has its own file. The table of names is in table.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
@@ -16,8 +17,8 @@ from shadow_gnn.nn.sparse.ops import Adjacency
 Activation = Literal["relu", "elu", "prelu", "none"]
 Norm = Literal["layer", "none"]
 Preparation = Literal["none", "mean", "symmetric", "sum", "attention", "edge_list"]
-"""What a layer wants of the edges. none: it reads none; mean, symmetric, sum: see ops.normalised; attention: a
-self-edge beside every row; edge_list: an EdgeList in the place of the Adjacency."""
+"""The form in which a layer reads the edges. none: it reads none; mean, symmetric, sum: see ops.normalized; attention:
+with a self-edge for every row; edge_list: an EdgeList instead of an Adjacency."""
 
 
 class Layer(Protocol):
@@ -34,13 +35,18 @@ class Layer(Protocol):
         ...
 
     @property
-    def normalisation(self) -> Preparation:
-        """What the backbone prepares once per batch for all layers that want the same."""
+    def preparation(self) -> Preparation:
+        """The form of the edges, which the backbone prepares once per batch for all layers with the same one."""
+        ...
+
+    @property
+    def takes_attr(self) -> bool:
+        """Whether it reads edge features, which the batch must then hold."""
         ...
 
     @property
     def trims(self) -> bool:
-        """A row of the output depends on that row and its senders alone, so that the first rows can be computed alone.
+        """Whether an output row depends on that row and its senders alone; the first rows can then be computed alone.
 
         Weights that were prepared from the whole scope do not count against this.
         """
@@ -53,14 +59,20 @@ class Layer(Protocol):
 
 @dataclass(frozen=True)
 class LayerOptions:
-    """What stands around the message passing: dropout before it, activation and norm after it."""
+    """Options of every layer: dropout before the messages, activation and norm after them, heads, edge features."""
 
     activation: Activation = "relu"
     """relu, elu, prelu (one learned slope per layer) or none."""
     norm: Norm = "layer"
-    """layer: normalise each node's features, with learned scale and offset; none: leave them."""
+    """layer: normalize each node's features, with learned scale and offset; none: leave them."""
     dropout: float = 0.0
     """Share of the input's elements that are set to 0 in training."""
+    num_heads: int = 4
+    """Attention heads, in layers that have them; out_dim is the width of all heads together."""
+    edge_dim: int = 0
+    """Columns of the graph's edge features; 0 for none."""
+    equal_widths: bool = False
+    """Every layer must return as many columns as the last one, so that their outputs can be added up (skip)."""
 
     def __post_init__(self) -> None:
         for name, value, known in (("activation", self.activation, Activation), ("norm", self.norm, Norm)):
@@ -68,6 +80,19 @@ class LayerOptions:
                 raise ValueError(f"LayerOptions: {name} must be one of {', '.join(get_args(known))}, got {value!r}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"LayerOptions: dropout must be from 0 to below 1, got {self.dropout!r}")
+
+
+LayerStack = Callable[[int, int, int, LayerOptions], list[Layer]]
+"""(in_dim, hidden_dim, num_layers, options) -> the layers of a backbone."""
+
+
+def stacked(make: Callable[[int, int, LayerOptions], Layer]) -> LayerStack:
+    """Return the usual stack of layers that are made from (in_dim, out_dim, options): all return hidden_dim columns."""
+
+    def stack(in_dim: int, hidden_dim: int, num_layers: int, options: LayerOptions) -> list[Layer]:
+        return [make(width, hidden_dim, options) for width in [in_dim, *[hidden_dim] * (num_layers - 1)]]
+
+    return stack
 
 
 def make_activation(name: Activation, *, in_place: bool = True) -> nn.Module:

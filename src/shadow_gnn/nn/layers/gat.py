@@ -18,62 +18,66 @@ from shadow_gnn.nn.sparse.prefix import with_prefix
 
 
 class GatLayer(nn.Module):
-    """Attention of the authors: both sides mapped and activated, each head normalised, their mean taken.
+    """Attention of the authors: both sides mapped and activated, each head normalized, their mean taken.
 
-    s = activation(W x + b), n = activation(W' x + b'); node i attends to its neighbours and itself by
+    s = activation(W x + b), n = activation(W' x + b'); node i attends to its neighbors and itself by
     softmax_j(LeakyReLU(a s_i + a' n_j)) in each head; out = (norm(s) + norm'(sum of n_j by attention)) / 2.
 
     The authors' code has LeakyReLU(a s_i) + LeakyReLU(a' n_j), where a s_i is the same for the whole row and falls out
     of the softmax; here it counts, as in the GAT paper.
     """
 
-    normalisation: ClassVar[Preparation] = "attention"
+    preparation: ClassVar[Preparation] = "attention"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
-    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions, *, num_heads: int = 4) -> None:
-        """Make a layer whose out_dim columns are the num_heads heads side by side."""
+    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
+        """Make a layer whose out_dim columns are the heads side by side."""
         super().__init__()
+        num_heads = options.num_heads
         check_dims("GatLayer", in_dim, out_dim, num_heads)
         self.in_dim, self.out_dim, self.dropout = in_dim, out_dim, options.dropout
         self.self_linear = nn.Linear(in_dim, out_dim)
-        self.neighbour_linear = nn.Linear(in_dim, out_dim)
+        self.neighbor_linear = nn.Linear(in_dim, out_dim)
         self.self_attention = nn.Parameter(_attention(num_heads, out_dim))
-        self.neighbour_attention = nn.Parameter(_attention(num_heads, out_dim))
+        self.neighbor_attention = nn.Parameter(_attention(num_heads, out_dim))
         self.activation = make_activation(options.activation)
         self.self_norm = make_norm(options.norm, out_dim, num_heads=num_heads)
-        self.neighbour_norm = make_norm(options.norm, out_dim, num_heads=num_heads)
+        self.neighbor_norm = make_norm(options.norm, out_dim, num_heads=num_heads)
 
     def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = dropout(x, self.dropout, training=self.training)
         x, first = with_prefix(x, num_rows)
         own = self.activation(self.self_linear(first))
-        sent = self.activation(self.neighbour_linear(x))
+        sent = self.activation(self.neighbor_linear(x))
         to_score = _scores(own, self.self_attention)
-        from_score = _scores(sent, self.neighbour_attention)
-        value = sent.view(len(sent), *self.neighbour_attention.shape)
+        from_score = _scores(sent, self.neighbor_attention)
+        value = sent.view(len(sent), *self.neighbor_attention.shape)
         got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
-        return mean_of_norms((self.self_norm, self.neighbour_norm), (own, got.view(num_rows, self.out_dim)))
+        return mean_of_norms((self.self_norm, self.neighbor_norm), (own, got.view(num_rows, self.out_dim)))
 
 
 class GatConvLayer(nn.Module):
-    """norm(activation(sum_j softmax_j(LeakyReLU(a W x_i + a' W x_j)) W x_j + b)) over neighbours and the node itself.
+    """norm(activation(sum_j softmax_j(LeakyReLU(a W x_i + a' W x_j)) W x_j + b)) over neighbors and the node itself.
 
     The attention is PyG's GATConv with its heads side by side.
     """
 
-    normalisation: ClassVar[Preparation] = "attention"
+    preparation: ClassVar[Preparation] = "attention"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
-    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions, *, num_heads: int = 4) -> None:
-        """Make a layer whose out_dim columns are the num_heads heads side by side."""
+    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
+        """Make a layer whose out_dim columns are the heads side by side."""
         super().__init__()
+        num_heads = options.num_heads
         check_dims("GatConvLayer", in_dim, out_dim, num_heads)
         self.in_dim, self.out_dim, self.dropout = in_dim, out_dim, options.dropout
         self.linear = nn.Linear(in_dim, out_dim, bias=False)
         nn.init.xavier_uniform_(self.linear.weight)  # Here and for the vectors as the GAT paper does.
         self.self_attention = nn.Parameter(_attention(num_heads, out_dim))
-        self.neighbour_attention = nn.Parameter(_attention(num_heads, out_dim))
+        self.neighbor_attention = nn.Parameter(_attention(num_heads, out_dim))
         self.bias = nn.Parameter(torch.zeros(out_dim))
         self.activation = make_activation(options.activation)
         self.norm = make_norm(options.norm, out_dim)
@@ -83,8 +87,8 @@ class GatConvLayer(nn.Module):
         sent = self.linear(dropout(x, self.dropout, training=self.training))
         sent, first = with_prefix(sent, num_rows)
         to_score = _scores(first, self.self_attention)
-        from_score = _scores(sent, self.neighbour_attention)
-        value = sent.view(len(sent), *self.neighbour_attention.shape)
+        from_score = _scores(sent, self.neighbor_attention)
+        value = sent.view(len(sent), *self.neighbor_attention.shape)
         got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
         return activated_norm(self.norm, self.activation, got.view(num_rows, self.out_dim), bias=self.bias)
 

@@ -10,16 +10,16 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
-from shadow_gnn.nn.layers.messages import mapped_sum
 from shadow_gnn.nn.norm import activated_norm, make_norm
-from shadow_gnn.nn.sparse.ops import Adjacency, dropout
+from shadow_gnn.nn.sparse.ops import Adjacency, dropout, mapped_sum
 
 
 class GcnLayer(nn.Module):
     """norm(activation(W D^-1/2 (A + I) D^-1/2 dropout(x) + b))."""
 
-    normalisation: ClassVar[Preparation] = "symmetric"
+    preparation: ClassVar[Preparation] = "symmetric"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
     def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
         """Make a layer from in_dim to out_dim columns."""

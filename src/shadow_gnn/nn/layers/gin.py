@@ -18,10 +18,11 @@ from shadow_gnn.nn.sparse.prefix import with_prefix
 
 
 class GinLayer(nn.Module):
-    """norm(activation(W' relu(W ((1 + eps) x + sum of x over the neighbours) + b) + b')), x after dropout."""
+    """norm(activation(W' relu(W ((1 + eps) x + sum of x over the neighbors) + b) + b')), x after dropout."""
 
-    normalisation: ClassVar[Preparation] = "sum"
+    preparation: ClassVar[Preparation] = "sum"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
     def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
         """Make a layer from in_dim to out_dim columns; out_dim is also the width inside the perceptron."""

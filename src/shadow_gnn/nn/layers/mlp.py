@@ -17,8 +17,9 @@ from shadow_gnn.nn.sparse.ops import Adjacency
 class MlpLayer(nn.Module):
     """norm(activation(W dropout(x) + b))."""
 
-    normalisation: ClassVar[Preparation] = "none"
+    preparation: ClassVar[Preparation] = "none"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
     def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
         """Make a layer from in_dim to out_dim columns."""

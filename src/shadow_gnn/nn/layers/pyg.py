@@ -1,11 +1,10 @@
 """PygLayer: any conv class of torch_geometric as a layer, by its name.
 
-Not for: convs that want more than widths, heads and edge features; they are refused in one line.
+Not for: convs that need more than widths, heads and edge features; the error message names them.
 """
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import make_norm
+from shadow_gnn.nn.pyg_class import pyg_class, required_parameters
 from shadow_gnn.nn.sparse.edge_list import EdgeList
 from shadow_gnn.nn.sparse.ops import dropout
 
@@ -29,19 +29,13 @@ _EDGE_WIDTHS = ("edge_dim", "in_edge_channels")
 class PygLayer(nn.Module):
     """norm(activation(conv(dropout(x), edge_index))), with the edges' weights or features where the conv takes them."""
 
-    normalisation: ClassVar[Preparation] = "edge_list"
+    preparation: ClassVar[Preparation] = "edge_list"
 
-    def __init__(
-        self, name: str, in_dim: int, out_dim: int, options: LayerOptions, *, num_heads: int = 1, edge_dim: int = 0
-    ) -> None:
-        """Make torch_geometric.nn.conv.<name> from in_dim to out_dim columns.
-
-        num_heads: for convs with heads; out_dim is that of all heads together. edge_dim: columns of the edges'
-        features, 0 for none.
-        """
+    def __init__(self, name: str, in_dim: int, out_dim: int, options: LayerOptions) -> None:
+        """Make torch_geometric.nn.conv.<name> from in_dim to out_dim columns."""
         super().__init__()
-        conv_class = _conv_class(name)
-        arguments = _arguments(conv_class, in_dim, out_dim, num_heads, edge_dim)
+        conv_class, edge_dim = pyg_class("PygLayer: name", "conv", name), options.edge_dim
+        arguments = _arguments(conv_class, in_dim, out_dim, options)
         self.name, self.in_dim, self.out_dim, self.dropout = name, in_dim, out_dim, options.dropout
         self.trims = name in TRIMMABLE
         taken = inspect.signature(conv_class.forward).parameters
@@ -71,7 +65,7 @@ class PygLayer(nn.Module):
             extra["edge_weight"] = edges.weight[:num_edges].to(x.dtype)
         if self.takes_attr:
             if edges.attr is None:
-                raise ValueError(f"PygLayer: {self.name} must get edge_attr, got none; its Loader needs edges=['attr']")
+                raise ValueError(f"PygLayer: {self.name} must get edge_attr, got none; its Loader needs model=model")
             extra["edge_attr"] = edges.attr[:num_edges].to(x.dtype)
         nodes = x if num_rows is None else (x, x[:num_rows])
         out: Tensor = self.conv(nodes, edges.edge_index[:, :num_edges], **extra)
@@ -91,40 +85,24 @@ class PygLayer(nn.Module):
             raise ValueError(f"2 rows become {shape}, not {(2, self.out_dim)}")
 
 
-def _conv_class(name: str) -> Any:
-    """Find a conv class by its name."""
-    from torch_geometric.nn import conv
-
-    known = [item for item in conv.__all__ if item != "MessagePassing"]
-    if name in known:
-        return getattr(conv, name)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise ValueError(f"PygLayer: name must be a class of torch_geometric.nn.conv, got {name!r}{hint}")
-
-
-def _arguments(conv_class: Any, in_dim: int, out_dim: int, num_heads: int, edge_dim: int) -> dict[str, int]:
-    """Return what to make the conv with; raise if it needs anything else."""
+def _arguments(conv_class: Any, in_dim: int, out_dim: int, options: LayerOptions) -> dict[str, int]:
+    """Return the arguments that make the conv; raise if it needs any others."""
     owner = f"PygLayer: {conv_class.__name__}"
     parameters = inspect.signature(conv_class.__init__).parameters
-    required = [
-        item.name
-        for item in list(parameters.values())[1:]
-        if item.default is item.empty and item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)
-    ]
+    required = required_parameters(conv_class)
     if required != ["in_channels", "out_channels"]:
         wants = ", ".join(required) or "neither"
         raise ValueError(f"{owner} must be made from in_channels and out_channels alone, got one that takes {wants}")
     if list(inspect.signature(conv_class.forward).parameters)[1:3] != ["x", "edge_index"]:
         raise ValueError(f"{owner} must be called with x and edge_index, got one that takes other inputs")
     arguments = {"in_channels": in_dim, "out_channels": out_dim}
-    heads = num_heads if "heads" in parameters else 1
+    heads = options.num_heads if "heads" in parameters else 1
     side_by_side = "concat" in parameters
     check_dims(owner, in_dim, out_dim, heads if side_by_side else 1)
     if "heads" in parameters:
         arguments["heads"] = heads
         arguments["out_channels"] = out_dim // heads if side_by_side else out_dim
-    arguments |= {width: edge_dim for width in _EDGE_WIDTHS if edge_dim and width in parameters}
+    arguments |= {width: options.edge_dim for width in _EDGE_WIDTHS if options.edge_dim and width in parameters}
     return arguments
 
 

@@ -11,20 +11,20 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
-from shadow_gnn.nn.layers.messages import mapped_sum
 from shadow_gnn.nn.norm import activated_norm, make_norm
-from shadow_gnn.nn.sparse.ops import Adjacency, dropout
+from shadow_gnn.nn.sparse.ops import Adjacency, dropout, mapped_sum
 from shadow_gnn.nn.sparse.prefix import with_prefix
 
 
 class SageLayer(nn.Module):
-    """norm(activation(W x + b)) + norm'(activation(W' mean(x of the neighbours) + b')), x after dropout.
+    """norm(activation(W x + b)) + norm'(activation(W' mean(x of the neighbors) + b')), x after dropout.
 
     Both branches have their own map and norm; one activation (a learned slope, if any) serves both.
     """
 
-    normalisation: ClassVar[Preparation] = "mean"
+    preparation: ClassVar[Preparation] = "mean"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
     def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:
         """Make a layer from in_dim to out_dim columns."""
@@ -32,10 +32,10 @@ class SageLayer(nn.Module):
         check_dims("SageLayer", in_dim, out_dim)
         self.in_dim, self.out_dim, self.dropout = in_dim, out_dim, options.dropout
         self.self_linear = nn.Linear(in_dim, out_dim)
-        self.neighbour_linear = nn.Linear(in_dim, out_dim)
+        self.neighbor_linear = nn.Linear(in_dim, out_dim)
         self.activation = make_activation(options.activation)
         self.self_norm = make_norm(options.norm, out_dim)
-        self.neighbour_norm = make_norm(options.norm, out_dim)
+        self.neighbor_norm = make_norm(options.norm, out_dim)
 
     def forward(self, x: Tensor, adjacency: Adjacency, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
@@ -43,7 +43,5 @@ class SageLayer(nn.Module):
         x, first = with_prefix(x, num_rows)
         own = F.linear(first, self.self_linear.weight)
         own = activated_norm(self.self_norm, self.activation, own, bias=self.self_linear.bias)
-        neighbours = mapped_sum(self.neighbour_linear.weight, adjacency, x, num_rows)
-        return activated_norm(
-            self.neighbour_norm, self.activation, neighbours, bias=self.neighbour_linear.bias, plus=own
-        )
+        neighbors = mapped_sum(self.neighbor_linear.weight, adjacency, x, num_rows)
+        return activated_norm(self.neighbor_norm, self.activation, neighbors, bias=self.neighbor_linear.bias, plus=own)

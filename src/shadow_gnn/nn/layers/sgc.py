@@ -9,16 +9,16 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from shadow_gnn.nn.layers.base import Preparation, check_dims
-from shadow_gnn.nn.layers.messages import mapped_sum
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, dropout
+from shadow_gnn.nn.layers.base import Layer, LayerOptions, Preparation, check_dims
+from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, dropout, mapped_sum
 
 
 class SgcLayer(nn.Module):
     """D^-1/2 (A + I) D^-1/2 x, times W where the layer has the map."""
 
-    normalisation: ClassVar[Preparation] = "symmetric"
+    preparation: ClassVar[Preparation] = "symmetric"
     trims: ClassVar[bool] = True
+    takes_attr: ClassVar[bool] = False
 
     def __init__(self, in_dim: int, out_dim: int, *, mapped: bool, dropout: float = 0.0) -> None:
         """Make one step; without the map, out_dim must be in_dim."""
@@ -39,20 +39,18 @@ class SgcLayer(nn.Module):
         return mapped_sum(self.linear.weight, adjacency, x, num_rows)
 
 
-def sgc_layers(
-    in_dim: int, out_dim: int, num_layers: int, *, dropout: float = 0.0, map_first: bool = False
-) -> list[SgcLayer]:
-    """Return the steps of A^num_layers dropout(x) W, without a bias: W is all that is learned, as in the paper.
+def sgc_layers(in_dim: int, out_dim: int, num_layers: int, options: LayerOptions) -> list[Layer]:
+    """Return the steps of A^num_layers dropout(x) W, without a bias: only W is learned, as in the paper.
 
-    W commutes with the steps: it is in the last one, or in the first where that is narrower or map_first asks for it
-    (a skip needs all layers to be out_dim wide).
+    W commutes with the steps: it is in the last one, or in the first one where that is narrower or all layers must have
+    equal widths. Of the options, dropout applies to the input; there is no activation and no norm.
     """
-    first = map_first or out_dim < in_dim
+    first = options.equal_widths or out_dim < in_dim
     width = out_dim if first else in_dim
     last = num_layers - 1
-    layers = []
+    layers: list[Layer] = []
     for step in range(num_layers):
         mapped = step == (0 if first else last)
         begin, end = (in_dim if step == 0 else width), (out_dim if step == last else width)
-        layers.append(SgcLayer(begin, end, mapped=mapped, dropout=dropout if step == 0 else 0.0))
+        layers.append(SgcLayer(begin, end, mapped=mapped, dropout=options.dropout if step == 0 else 0.0))
     return layers

@@ -1,22 +1,17 @@
-"""Pools: all node vectors of a scope -> one vector.
+"""Pool: the protocol of a pool, all node vectors of a scope -> one vector, and the options of all pools.
 
-Not for: what is done with that vector (readout.py), or PyG's aggregations (pyg_pool.py).
+Not for: any single pool; each has its own file. The table of names is in table.py.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, get_args
+from dataclasses import dataclass, field
+from typing import Protocol
 
-import torch
-from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
+from torch import Tensor
 
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.nn.dense import Dense
 from shadow_gnn.nn.layers.base import LayerOptions
-from shadow_gnn.nn.norm import at_least_float32
-
-Reduction = Literal["sum", "mean", "max"]
 
 
 class Pool(Protocol):
@@ -32,98 +27,18 @@ class Pool(Protocol):
         ...
 
 
-class ReducePool(nn.Module):
-    """Sum, mean or maximum of each column."""
+@dataclass(frozen=True)
+class PoolOptions:
+    """Options of every pool; most pools read few of them."""
 
-    out_dim = None
+    hidden_dim: int
+    """Columns of the embedding that the readout makes; pools with a map of their own return as many."""
+    sort_size: int = 25
+    """Nodes that are kept of each scope by pools that sort, or seeds of pools that have them."""
+    dense: LayerOptions = field(default_factory=LayerOptions)
+    """Dropout, activation and norm of pools with a map of their own."""
 
-    def __init__(self, reduction: Reduction) -> None:
-        """Check and store."""
-        super().__init__()
-        if reduction not in get_args(Reduction):
-            raise ValueError(f"ReducePool: reduction must be sum, mean or max, got {reduction!r}")
-        self.reduction = reduction
-
-    def forward(self, x: Tensor, batch: Batch) -> Tensor:
-        """Pool the rows of each scope. [B, H]"""
-        assert batch.ptr is not None
-        x = at_least_float32(x)
-        if self.reduction == "max":
-            largest: Tensor = _SegmentMax.apply(x, batch.ptr)  # type: ignore[no-untyped-call]
-            return largest
-        total: Tensor = _SegmentSum.apply(x, batch.ptr, batch.subgraph)  # type: ignore[no-untyped-call]
-        return total if self.reduction == "sum" else total / batch.ptr.diff()[:, None]
-
-
-class SortPool(nn.Module):
-    """The sort_size nodes with the largest last column, in that order, side by side, through a dense layer.
-
-    The same rows as PyG's SortAggregation, zeros where a scope is smaller, but without arrays padded to the largest
-    scope, and nodes of equal last columns keep their order whatever else is in the batch.
-    """
-
-    def __init__(self, in_dim: int, out_dim: int, options: LayerOptions, *, sort_size: int = 25) -> None:
-        """Make the pool with a dense layer from sort_size * in_dim to out_dim columns."""
-        super().__init__()
-        if isinstance(sort_size, bool) or not isinstance(sort_size, int) or sort_size < 1:
-            raise ValueError(f"SortPool: sort_size must be an integer from 1, got {sort_size!r}")
-        self.sort_size, self.out_dim = sort_size, out_dim
-        self.dense = Dense(sort_size * in_dim, out_dim, options)
-
-    def forward(self, x: Tensor, batch: Batch) -> Tensor:
-        """Pool the rows of each scope. [B, out_dim]"""
-        out: Tensor = self.dense(self.sorted(x, batch))
-        return out
-
-    def sorted(self, x: Tensor, batch: Batch) -> Tensor:
-        """Return the first sort_size rows of each scope by the last column. [B, sort_size * H]"""
-        assert batch.ptr is not None
-        if len(batch) == 0:
-            return x.new_zeros(0, self.sort_size * x.shape[1])
-        order = torch.argsort(x.detach()[:, -1], descending=True, stable=True)
-        order = order[torch.argsort(batch.subgraph[order], stable=True)]
-        place = batch.ptr[:-1, None] + torch.arange(self.sort_size, device=x.device)
-        there = place < batch.ptr[1:, None]
-        rows = x[order[place.clamp(max=len(x) - 1)]]
-        return rows.masked_fill(~there[:, :, None], 0).flatten(1)
-
-
-class _SegmentSum(torch.autograd.Function):
-    """Sums of consecutive rows; the gradient of a row is that of its sum."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, ptr: Tensor, segment: Tensor) -> Tensor:
-        ctx.save_for_backward(segment)
-        return _bags(x, ptr, mode=0)[0]
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        (segment,) = ctx.saved_tensors
-        return grad.index_select(0, segment), None, None
-
-
-class _SegmentMax(torch.autograd.Function):
-    """Maxima of the columns of consecutive rows; the gradient goes to the one row that each was taken from."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
-        largest, source = _bags(x, ptr, mode=2)
-        ctx.save_for_backward(source)
-        ctx.num_rows = len(x)
-        return largest
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (source,) = ctx.saved_tensors
-        return grad.new_zeros(ctx.num_rows, grad.shape[1]).scatter_(0, source, grad), None
-
-
-def _bags(x: Tensor, ptr: Tensor, *, mode: int) -> tuple[Tensor, Tensor]:
-    """Reduce consecutive rows by torch's fastest kernel for it: the reduced rows, and where each maximum was found."""
-    if len(ptr) == 1:
-        return x.new_zeros(0, x.shape[1]), ptr.new_zeros(0, x.shape[1])
-    rows = torch.arange(len(x), device=x.device)
-    reduced, _, _, source = torch.embedding_bag(x, rows, ptr[:-1], False, mode, False, None)
-    return reduced, source
+    def __post_init__(self) -> None:
+        for name, value in (("hidden_dim", self.hidden_dim), ("sort_size", self.sort_size)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"PoolOptions: {name} must be an integer from 1, got {value!r}")

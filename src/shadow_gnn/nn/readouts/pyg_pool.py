@@ -1,12 +1,10 @@
 """PygPool: any aggregation class of torch_geometric as a pool, by its name.
 
-Not for: aggregations that want more than widths; they are refused in one line.
+Not for: aggregations that need more than widths; the error message names them.
 """
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from typing import Any
 
 import torch
@@ -14,16 +12,18 @@ from torch import Tensor, nn
 
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.norm import at_least_float32
+from shadow_gnn.nn.pyg_class import pyg_class, required_parameters
+from shadow_gnn.nn.readouts.pool import PoolOptions
 
 
 class PygPool(nn.Module):
     """torch_geometric.nn.aggr.<name> over the nodes of each scope."""
 
-    def __init__(self, name: str, in_dim: int, *, sort_size: int = 25) -> None:
-        """Make the aggregation of in_dim columns; sort_size: nodes or seeds kept where it takes such a number."""
+    def __init__(self, name: str, in_dim: int, options: PoolOptions) -> None:
+        """Make the aggregation of in_dim columns; sort_size: its `k`, if it has one."""
         super().__init__()
-        aggr_class = _aggr_class(name)
-        arguments = _arguments(aggr_class, in_dim, sort_size)
+        aggr_class = pyg_class("PygPool: name", "aggr", name)
+        arguments = _arguments(aggr_class, in_dim, options.sort_size)
         try:
             self.aggr = aggr_class(**arguments)
             self.out_dim = self._try_out(in_dim)
@@ -53,20 +53,8 @@ class PygPool(nn.Module):
         return out.shape[1]
 
 
-def _aggr_class(name: str) -> Any:
-    """Find an aggregation class by its name."""
-    from torch_geometric.nn import aggr
-
-    known = [item for item in aggr.__all__ if item != "Aggregation"]
-    if name in known:
-        return getattr(aggr, name)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise ValueError(f"PygPool: name must be a class of torch_geometric.nn.aggr, got {name!r}{hint}")
-
-
 def _arguments(aggr_class: Any, in_dim: int, sort_size: int) -> dict[str, Any]:
-    """Return what to make the aggregation with; raise if it needs anything that has no natural value."""
+    """Return the arguments that make the aggregation; raise if it needs one without a natural value."""
     natural: dict[str, Any] = {
         "in_channels": in_dim,
         "out_channels": in_dim,
@@ -75,12 +63,7 @@ def _arguments(aggr_class: Any, in_dim: int, sort_size: int) -> dict[str, Any]:
         "q": 0.5,
         "processing_steps": 3,
     }
-    parameters = list(inspect.signature(aggr_class.__init__).parameters.values())[1:]
-    required = [
-        item.name
-        for item in parameters
-        if item.default is item.empty and item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)
-    ]
+    required = required_parameters(aggr_class)
     if "gate_nn" in required:
         natural["gate_nn"] = nn.Linear(in_dim, 1)
     if missing := [name for name in required if name not in natural]:

@@ -1,6 +1,6 @@
 """Readout: the outputs of the layers -> one vector per target or pair.
 
-Not for: the pools themselves (pool.py, pyg_pool.py).
+Not for: the pools themselves; table.py names them.
 """
 
 from __future__ import annotations

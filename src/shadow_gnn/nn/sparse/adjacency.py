@@ -1,4 +1,4 @@
-"""Adjacency: the edges of a batch with their factors, and what changes the factors: normalisation and DropEdge.
+"""Adjacency: the edges of a batch with their factors, and what changes the factors: normalization and DropEdge.
 
 Not for: sums along the edges (ops.py).
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from shadow_gnn import _core
 
-Normalisation = Literal["mean", "symmetric", "sum"]
+Normalization = Literal["mean", "symmetric", "sum"]
 
 
 @dataclass
@@ -89,7 +89,7 @@ def degrees(adjacency: Adjacency) -> Tensor:
     return adjacency.weight.new_zeros(adjacency.num_nodes).index_add(0, adjacency.row, adjacency.weight)
 
 
-def normalised(adjacency: Adjacency, kind: Normalisation, degree: Tensor | None = None) -> Adjacency:
+def normalized(adjacency: Adjacency, kind: Normalization, degree: Tensor | None = None) -> Adjacency:
     """Return the adjacency with its factors divided by the degrees of the whole scope, or by the given ones.
 
     mean: each row sums to 1, without self-edges (SAGE). symmetric: D^-1/2 (A + I) D^-1/2, with self-edges (GCN).
@@ -98,7 +98,7 @@ def normalised(adjacency: Adjacency, kind: Normalisation, degree: Tensor | None 
     if kind == "sum":
         return adjacency
     if kind not in ("mean", "symmetric"):
-        raise ValueError(f"normalised: kind must be 'mean', 'symmetric' or 'sum', got {kind!r}")
+        raise ValueError(f"normalized: kind must be 'mean', 'symmetric' or 'sum', got {kind!r}")
     degree = degrees(adjacency) if degree is None else _given_degree(adjacency, degree)
     if kind == "mean":
         share = torch.where(degree == 0, 0, 1 / degree.masked_fill(degree == 0, 1))[adjacency.row]
@@ -175,7 +175,7 @@ def _kept(adjacency: Adjacency, share: float) -> Tensor:
 
 def _given_degree(adjacency: Adjacency, degree: Tensor) -> Tensor:
     if degree.shape != (adjacency.num_nodes,):
-        raise ValueError(f"normalised: degree must be {adjacency.num_nodes} floats, got {_describe(degree)}")
+        raise ValueError(f"normalized: degree must be {adjacency.num_nodes} floats, got {_describe(degree)}")
     return degree.to(torch.get_default_dtype() if adjacency.weight is None else adjacency.weight.dtype)
 
 

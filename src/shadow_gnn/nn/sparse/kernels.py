@@ -106,7 +106,7 @@ class NormRows(torch.autograd.Function):
         activation: str,
         epsilon: float,
     ) -> Tensor:
-        """Normalise; the mean and deviation of each row are kept for the backward."""
+        """Normalize; the mean and deviation of each row are kept for the backward."""
         mean, inverse = scale.new_empty(2, len(x), num_heads)
         out = scale.new_empty(x.shape)
         given, made = map(_view, (x, bias, scale, offset, plus)), map(_view, (mean, inverse, out))

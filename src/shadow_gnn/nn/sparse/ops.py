@@ -19,7 +19,7 @@ from shadow_gnn.nn.sparse.adjacency import (
     degrees,
     draw_seed,
     drop_edges,
-    normalised,
+    normalized,
     scaled,
 )
 from shadow_gnn.nn.sparse.kernels import SUM_DTYPE, Aggregate, Attend, Drop, NormRows
@@ -37,9 +37,10 @@ __all__ = [
     "degrees",
     "drop_edges",
     "dropout",
+    "mapped_sum",
     "norm_rows",
     "norm_rows_plain",
-    "normalised",
+    "normalized",
     "scaled",
 ]
 
@@ -60,6 +61,17 @@ def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -
     with _naming("aggregate: x"):
         out: Tensor = Aggregate.apply(x.contiguous(), weight, self_weight, edges, rows)  # type: ignore[no-untyped-call]
     return out
+
+
+def mapped_sum(weight: Tensor, adjacency: Adjacency, x: Tensor, num_rows: int) -> Tensor:
+    """Return W sum_e(weight[e] x[sender]) of the first num_rows rows.
+
+    The sum and W commute, so the narrower side of W is summed. [num_rows, out_dim], a tensor of its own
+    """
+    out_dim, in_dim = weight.shape
+    if in_dim <= out_dim:
+        return F.linear(aggregate(adjacency, x, num_rows=num_rows), weight)
+    return aggregate(adjacency, F.linear(x, weight), num_rows=num_rows)
 
 
 def attend(

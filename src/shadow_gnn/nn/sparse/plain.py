@@ -26,7 +26,7 @@ class RowNorm:
     offset: Tensor
     """[dim]"""
     num_heads: int = 1
-    """Equal parts of a row that are normalised by themselves."""
+    """Equal parts of a row that are normalized by themselves."""
     activation: RowActivation = "none"
     """What is done to each element first: a = activation(x)."""
     epsilon: float = 1e-9
@@ -75,7 +75,7 @@ def attend_plain(
 
 
 def norm_rows_plain(x: Tensor, norm: RowNorm, *, bias: Tensor | None = None, plus: Tensor | None = None) -> Tensor:
-    """Activate and normalise every row, as ops.norm_rows. [N, dim]"""
+    """Activate and normalize every row, as ops.norm_rows. [N, dim]"""
     wide = _wide(x)
     if bias is not None:
         wide = wide + bias

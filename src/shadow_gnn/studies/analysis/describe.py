@@ -45,7 +45,7 @@ class Components:
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """What the feature values look like."""
+    """Statistics of the features."""
 
     num_columns: int
     storage: str
@@ -61,7 +61,7 @@ class FeatureSummary:
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """What the labels look like."""
+    """Statistics of the labels."""
 
     kind: str
     """class, multi or value."""
@@ -70,7 +70,7 @@ class LabelSummary:
     unknown: int
     """Nodes whose class is not known."""
     homophily: float | None
-    """Share of edges between nodes of known class whose ends agree; None without such edges or classes."""
+    """Share of edges between nodes of known class whose ends agree; None if there are none."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def feature_summary(graph: Graph) -> FeatureSummary | None:
 
 
 def label_summary(graph: Graph) -> LabelSummary | None:
-    """Say what the labels are and, for classes, how often the ends of an edge agree."""
+    """Describe the labels and, for classes, how often the ends of an edge agree."""
     y = graph.y
     if y is None:
         return None

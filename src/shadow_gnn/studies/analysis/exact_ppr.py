@@ -70,7 +70,7 @@ def exact_ppr(
     The walk goes from node v to the nodes of its CSR row in proportion to weight, from a dead end to the targets. The
     scores of a row are off by at most `tolerance` in sum (and by rounding: float32 is good for six digits and half the
     time). `keep` keeps the best so many scores of a row and all that tie with the last; None keeps all above zero.
-    Memory is about 100 MB beside one transposed copy of the graph, whatever the number of targets.
+    Memory is about 100 MB plus one transposed copy of the graph, whatever the number of targets.
     """
     if not 0 < teleport < 1:
         raise ValueError(f"exact_ppr: teleport must be above 0 and below 1, got {teleport}")

@@ -27,7 +27,7 @@ _MAX_NODES = 5000
 def draw_scope(scope: Subgraphs, path: str | Path, *, title: str = "", labels: list[str] | None = None) -> None:
     """Draw one scope as PNG: nodes coloured by hop, sized by score, the targets marked.
 
-    labels: a short text for each node of the scope, written beside it.
+    labels: a short text for each node of the scope, written next to it.
     """
     if len(scope) != 1:
         raise ValueError(f"draw_scope: scope must be a single one, got {len(scope)}; take one as subgraphs[0]")

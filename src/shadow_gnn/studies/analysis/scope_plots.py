@@ -1,4 +1,4 @@
-"""Scope plots: one PNG of what an extractor's scopes hold and cost.
+"""Scope plots: one PNG of the contents and cost of an extractor's scopes.
 
 Not for: computing what it shows (scopes.py).
 """

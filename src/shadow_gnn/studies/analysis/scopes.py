@@ -1,4 +1,4 @@
-"""Scopes: the numbers behind `shadow extract`: what an extractor's scopes hold and cost.
+"""Scopes: the numbers of `shadow extract`: contents and cost of an extractor's scopes.
 
 Not for: showing them (cli/scopes/extract.py, scope_plots.py).
 """

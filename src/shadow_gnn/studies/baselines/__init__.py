@@ -1,6 +1,6 @@
-"""Baselines: what a graph neural network has to beat, from logistic regression to SIGN, each in a file of its own.
+"""Baselines that a graph neural network has to beat, from logistic regression to SIGN.
 
-Not for: graph neural networks themselves (nn, train), nor for tables (cli).
+Not for: graph neural networks themselves (nn, training) or tables (cli).
 """
 
 from __future__ import annotations

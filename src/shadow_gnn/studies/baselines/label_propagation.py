@@ -16,7 +16,7 @@ from torch import Tensor
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.nn.smoothing import smoothed
-from shadow_gnn.studies.baselines.needs import needed
+from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.problem import BaselineResult, Ints, Problem
 
 TELEPORTS = (0.5, 0.3, 0.1, 0.05, 0.02)

@@ -1,6 +1,6 @@
-"""Logistic regression on raw features, and on features smoothed as often as is best on validation.
+"""Logistic regression on raw features, on features smoothed by a number of hops chosen on validation, and SGC.
 
-Not for: a fixed number of hops (sgc.py).
+Not for: SGC on scopes (scope_sgc.py).
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from torch import Tensor
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.nn.smoothing import smoothed
-from shadow_gnn.studies.baselines.needs import needed
+from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.problem import BaselineResult, Inputs, Problem, input_matrix, split_inputs
 
 DECAYS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Weights of the squared weights in the loss that are tried, from strong to weak."""
 MAX_HOPS = 6
 """Most hops of smoothing that are tried."""
+SGC_HOPS = 2
+"""The k of the SGC paper's node classification."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Fit:
 
 
 def raw_features(problem: Problem, progress: Progress = silent) -> BaselineResult:
-    """Fit logistic regression to the features as they are: what is known without the graph."""
+    """Fit logistic regression to the raw features, without the graph."""
     begin = time.perf_counter()
     fit = fit_logistic(problem, split_inputs(problem, input_matrix(problem.graph)), progress)
     return _result("raw", problem, fit, begin)
@@ -55,8 +57,10 @@ def smoothed_features(problem: Problem, progress: Progress = silent, *, max_hops
     return _result("smoothed", problem, best[1], begin, num_hops=best[0])
 
 
-def fixed_hops(problem: Problem, num_hops: int, progress: Progress = silent) -> BaselineResult:
-    """Fit logistic regression to Â^k X of one k."""
+def sgc(problem: Problem, progress: Progress = silent, *, num_hops: int = SGC_HOPS) -> BaselineResult:
+    """Fit SGC, softmax(Â^k X W) for one k (Wu et al. 2019); the weight decay is chosen on validation."""
+    if num_hops < 1:
+        raise ValueError(f"sgc: num_hops must be at least 1, got {num_hops}")
     begin = time.perf_counter()
     x: Inputs = input_matrix(problem.graph)
     for power in smoothed(problem.graph, x, num_hops):

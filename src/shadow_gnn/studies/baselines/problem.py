@@ -1,4 +1,4 @@
-"""Problem and BaselineResult: what every baseline is given, and what it gives.
+"""Problem and BaselineResult: the input and the result of every baseline.
 
 Not for: any one baseline.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from torch import Tensor
 
-from shadow_gnn.base.memory import GraphCounts
+from shadow_gnn.base.memory_needs import GraphCounts
 from shadow_gnn.extract.rows import array_rows
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.tasks.metrics import METRICS, Metric, Scores
@@ -27,7 +27,7 @@ Inputs = DenseFeatures | csr_array[Any] | NDArray[np.float32]
 
 @dataclass(frozen=True)
 class BaselineResult:
-    """How good one baseline is, with what validation chose for it."""
+    """The scores of one baseline, with the settings chosen on validation."""
 
     name: str
     """raw, smoothed, sgc, sign or lp."""
@@ -40,9 +40,9 @@ class BaselineResult:
     seconds: float
     """Time of all of it, the choice included."""
     settings: Mapping[str, Any]
-    """What was chosen, by name."""
+    """The chosen settings, by name."""
     memory: int
-    """Bytes of features, operators and weights at their most, as shadow_gnn.base.memory predicts them."""
+    """Bytes of features, operators and weights at their most, as shadow_gnn.base.memory_needs estimates them."""
     seed: int | None = None
     """Random seed; None for a baseline that draws nothing."""
 
@@ -54,7 +54,7 @@ class Problem:
     graph: Graph
     """The whole graph; every baseline sees all its edges and features, and the labels of the training targets."""
     task: NodeTask
-    """What is predicted."""
+    """The prediction task."""
     metric: Metric
     """The task's first metric."""
     targets: Mapping[str, Ints]
@@ -77,7 +77,7 @@ class Problem:
 
 
 def make_problem(graph: Graph) -> Problem:
-    """Gather what baselines need; a graph without labels or splits, or with values as labels, is one clear line."""
+    """Gather the baselines' input; a graph without labels or splits, or with values as labels, is one clear line."""
     kind = label_kind(graph)
     if kind == "values":
         raise ValueError(

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.base.memory import available_memory, check_fits
+from shadow_gnn.base.memory_available import available_memory, check_need
 from shadow_gnn.studies.baselines.label_propagation import label_propagation
-from shadow_gnn.studies.baselines.logistic import raw_features, smoothed_features
-from shadow_gnn.studies.baselines.needs import needed
+from shadow_gnn.studies.baselines.logistic import raw_features, sgc, smoothed_features
+from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.operators import Powers, most_powers
 from shadow_gnn.studies.baselines.problem import BaselineResult, Problem
-from shadow_gnn.studies.baselines.sgc import sgc
 from shadow_gnn.studies.baselines.sign import POWERS, sign
 
 BASELINES = ("raw", "smoothed", "sgc", "sign", "lp")
@@ -51,7 +50,7 @@ def run_baselines(
     if repeat < 1:
         raise ValueError(f"baselines: repeat must be at least 1, got {repeat}")
     for name in what_runs(problem, names)[0]:
-        check_fits(needed(name, problem, powers=powers or most_powers(POWERS)), available_memory())
+        check_need(needed(name, problem, powers=powers or most_powers(POWERS)), available_memory())
         if name == "raw":
             yield [raw_features(problem, progress)]
         elif name == "smoothed":

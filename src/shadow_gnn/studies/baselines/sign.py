@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.loading.loader import derive_seed, permutation
 from shadow_gnn.nn.sparse.ops import dropout
-from shadow_gnn.studies.baselines.needs import needed
+from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.operators import Operator, Powers, most_powers, operator_names, propagated
 from shadow_gnn.studies.baselines.problem import BaselineResult, Problem, input_matrix, split_inputs
 

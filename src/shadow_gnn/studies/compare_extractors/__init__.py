@@ -6,9 +6,9 @@ Not for: one extractor in depth (studies/analysis/scopes.py), the probe (studies
 from __future__ import annotations
 
 from shadow_gnn.studies.compare_extractors.candidates import Candidate, default_candidates, read_candidates
+from shadow_gnn.studies.compare_extractors.comparison import CompareOptions, compare_extractors
 from shadow_gnn.studies.compare_extractors.contents import Contents, Tally, jaccard
 from shadow_gnn.studies.compare_extractors.record import Comparison, ExtractorRow
-from shadow_gnn.studies.compare_extractors.run import CompareOptions, compare_extractors
 from shadow_gnn.studies.compare_extractors.sized import comparable_kinds, sized_table
 from shadow_gnn.studies.compare_extractors.table import cells, columns, markdown, overlap_rows
 

@@ -1,6 +1,6 @@
-"""Recommend: one extractor of several, and why, in one line.
+"""Choice: one extractor of several, and the reason in one line.
 
-Not for: measuring them (run.py). Test targets never have a say.
+Not for: measuring them (run.py). Test targets are never used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import mean
 from shadow_gnn.studies.compare_extractors.record import ExtractorRow
 
 
-def recommend(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: int) -> tuple[str, str]:
+def choose_extractor(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: int) -> tuple[str, str]:
     """Return the name of the row to begin with and the reason.
 
     By the probe: the fastest of those within one standard error of the best on validation. Without a probe, by the
@@ -44,7 +44,7 @@ def _by_probe(rows: Sequence[ExtractorRow], metric: str, num_valid: int) -> tupl
             reason += f" and the fastest of {len(near)} within one standard error ({error:.3f})"
     else:
         reason += f", within one standard error ({error:.3f}) of the best, {best.name} ({top:.3f}), and the fastest"
-        reason += f" of {len(near)} such ({chosen.cpu_us:,.0f} against {best.cpu_us:,.0f} µs)"
+        reason += f" of these {len(near)} ({chosen.cpu_us:,.0f} against {best.cpu_us:,.0f} µs)"
     if chosen.contents.num_nodes <= 1:
         reason += "; the graph adds nothing that the probe can see"
     return chosen.name, reason

@@ -21,7 +21,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Contents:
-    """What the scopes of one extractor hold on average."""
+    """Average contents of the scopes of one extractor."""
 
     num_nodes: float
     """Nodes of a scope, the target included."""
@@ -29,9 +29,9 @@ class Contents:
     """Share of all nodes but the targets at hop 1, 2, 3, …"""
     homophily: float | None
     """Share of the known classes in a scope, that of the target left out, which are the target's own: the mean over
-    targets of known class that have another in their scope. None without such targets."""
+    targets of known class that have another in their scope. None without any."""
     entropy: float | None
-    """Entropy of these classes in bits, a mean over the same targets: 0 where all are alike. None likewise."""
+    """Entropy of these classes in bits, a mean over the same targets: 0 where all are equal. None without targets."""
     num_judged: int
     """Targets that homophily and entropy are means over."""
 

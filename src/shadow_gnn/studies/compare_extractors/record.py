@@ -1,4 +1,4 @@
-"""Record: what a comparison of extractors found, as frozen records.
+"""Record: the results of a comparison of extractors, as frozen records.
 
 Not for: finding it (compare) or showing it (table.py, plot.py, cli).
 """
@@ -23,7 +23,7 @@ class ExtractorRow:
     cpu_us: float
     """CPU time of extraction per target, one thread, in microseconds."""
     contents: Contents
-    """What its scopes hold."""
+    """Contents of its scopes."""
     valid: tuple[float, ...]
     """The metric of the probe on the validation targets, one for each seed; empty without a probe."""
     test: tuple[float, ...]
@@ -51,7 +51,7 @@ class Comparison:
     overlap: tuple[tuple[float, ...], ...]
     """Mean share of the nodes of either scope that both have, for each pair of rows."""
     notes: tuple[str, ...]
-    """What is left out, and why."""
+    """Omissions and their reasons."""
     recommended: str
     """The row to begin with."""
     reason: str

@@ -13,19 +13,19 @@ from shadow_gnn.studies.cost.counts import (
     shadow_cost,
     shadow_macs,
 )
-from shadow_gnn.studies.cost.equations import Network, ensemble_macs, network_macs
+from shadow_gnn.studies.cost.equations import ModelShape, ensemble_macs, model_macs
 from shadow_gnn.studies.cost.estimate import Estimate, estimate_mean, estimate_ratio, sample_targets
 
 __all__ = [
     "Estimate",
-    "Network",
+    "ModelShape",
     "ScopeSizes",
     "ensemble_macs",
     "estimate_mean",
     "estimate_ratio",
     "full_batch_cost",
     "full_batch_macs",
-    "network_macs",
+    "model_macs",
     "normal_cost",
     "normal_macs",
     "sample_targets",

@@ -1,4 +1,4 @@
-"""Counts: nodes and edges that a model works on for each target, and what they cost.
+"""Counts: nodes and edges that a model works on for each target, and their cost.
 
 Not for: the equations (equations.py) or the mean over targets (estimate.py).
 """
@@ -16,7 +16,7 @@ from shadow_gnn.extract import Extractor, Subgraphs
 from shadow_gnn.extract.base import check_targets
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import HopCounts, hop_counts
-from shadow_gnn.studies.cost.equations import Network, layer_macs, network_macs, readout_macs
+from shadow_gnn.studies.cost.equations import ModelShape, layer_macs, model_macs, readout_macs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ def _sizes(subgraphs: Subgraphs) -> tuple[Ints, Ints]:
     return np.diff(subgraphs.ptr), np.diff(subgraphs.indptr[subgraphs.ptr])
 
 
-def normal_macs(counts: HopCounts, network: Network) -> Floats:
+def normal_macs(counts: HopCounts, network: ModelShape) -> Floats:
     """Count the operations of a normal GNN for each target by itself, from its whole neighbourhood. [B]
 
     Layer l reads all nodes within L - l + 1 hops and makes those within L - l. One search serves all networks of up to
@@ -64,26 +64,26 @@ def normal_macs(counts: HopCounts, network: Network) -> Floats:
         raise ValueError(f"normal_macs: readout must be center without a scope to pool, got {network.readout!r}")
     nodes = [counts.nodes[:, num_layers - done] for done in range(num_layers + 1)]
     edges = [counts.edges[:, num_layers - done] for done in range(1, num_layers + 1)]
-    return _each(network_macs(network, nodes, edges))
+    return _each(model_macs(network, nodes, edges))
 
 
-def normal_cost(graph: Graph, targets: ArrayLike, network: Network) -> Floats:
+def normal_cost(graph: Graph, targets: ArrayLike, network: ModelShape) -> Floats:
     """Count the operations of a normal GNN for each target by itself, as normal_macs. [B]"""
     return normal_macs(hop_counts(graph, targets, network.num_layers), network)
 
 
-def shadow_macs(sizes: ScopeSizes, network: Network) -> Floats:
+def shadow_macs(sizes: ScopeSizes, network: ModelShape) -> Floats:
     """Count the operations of a shaDow GNN for each scope: every layer runs on all its nodes and edges. [B]"""
     num_layers = network.num_layers
-    return _each(network_macs(network, [sizes.nodes] * (num_layers + 1), [sizes.edges] * num_layers))
+    return _each(model_macs(network, [sizes.nodes] * (num_layers + 1), [sizes.edges] * num_layers))
 
 
-def shadow_cost(subgraphs: Subgraphs, network: Network) -> Floats:
+def shadow_cost(subgraphs: Subgraphs, network: ModelShape) -> Floats:
     """Count the operations of a shaDow GNN for each scope, as shadow_macs. [B]"""
     return shadow_macs(ScopeSizes(*_sizes(subgraphs)), network)
 
 
-def full_batch_macs(graph: Graph, network: Network) -> float:
+def full_batch_macs(graph: Graph, network: ModelShape) -> float:
     """Count the operations of a normal GNN on the whole graph at once, which answers for all nodes."""
     if network.readout != "center":
         raise ValueError(f"full_batch_macs: readout must be center without scopes to pool, got {network.readout!r}")
@@ -92,7 +92,7 @@ def full_batch_macs(graph: Graph, network: Network) -> float:
     return float(layers + graph.num_nodes * readout_macs(network, 1))
 
 
-def full_batch_cost(graph: Graph, network: Network, num_targets: int) -> float:
+def full_batch_cost(graph: Graph, network: ModelShape, num_targets: int) -> float:
     """Share the operations of one pass over the whole graph among its targets: the appendix's remark."""
     if num_targets < 1:
         raise ValueError(f"full_batch_cost: num_targets must be at least 1, got {num_targets}")

@@ -21,8 +21,8 @@ READOUTS = ("center", "sum", "mean", "max", "sort")
 
 
 @dataclass(frozen=True)
-class Network:
-    """What the equations read of a model."""
+class ModelShape:
+    """Layer kind and widths of a model, for the equations."""
 
     layer: str
     """gcn, sage, gat and gatconv as in the paper; gin, sgc and mlp by equations of our own in the same spirit."""
@@ -38,13 +38,13 @@ class Network:
     def __post_init__(self) -> None:
         for name, known in (("layer", LAYERS), ("skip", SKIPS), ("readout", READOUTS)):
             if getattr(self, name) not in known:
-                raise ValueError(f"Network: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+                raise ValueError(f"ModelShape: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         if len(self.dims) < 2 or min(self.dims) < 1:
-            raise ValueError(f"Network: dims must be at least two positive widths, got {self.dims}")
+            raise ValueError(f"ModelShape: dims must be at least two positive widths, got {self.dims}")
         if self.skip in ("max", "sum") and len(set(self.dims[1:])) > 1:
-            raise ValueError(f"Network: dims must be equal for skip {self.skip}, got {self.dims[1:]}")
+            raise ValueError(f"ModelShape: dims must be equal for skip {self.skip}, got {self.dims[1:]}")
         if self.sort_size < 1:
-            raise ValueError(f"Network: sort_size must be at least 1, got {self.sort_size}")
+            raise ValueError(f"ModelShape: sort_size must be at least 1, got {self.sort_size}")
 
     @property
     def num_layers(self) -> int:
@@ -57,7 +57,7 @@ class Network:
         return sum(self.dims[1:]) if self.skip == "concat" else self.dims[-1]
 
 
-def network_macs(network: Network, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
+def model_macs(network: ModelShape, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
     """Add up all layers and the readout.
 
     num_nodes [L + 1]: nodes that the first layer reads and that each layer returns; num_edges [L]: edges that each
@@ -66,8 +66,8 @@ def network_macs(network: Network, num_nodes: Sequence[Any], num_edges: Sequence
     return layer_macs(network, num_nodes, num_edges) + readout_macs(network, _float(num_nodes[-1]))
 
 
-def layer_macs(network: Network, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
-    """Add up all layers without the readout; see network_macs."""
+def layer_macs(network: ModelShape, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
+    """Add up all layers without the readout; see model_macs."""
     nodes, edges = [_float(count) for count in num_nodes], [_float(count) for count in num_edges]
     if len(nodes) != len(network.dims) or len(edges) != network.num_layers:
         raise ValueError(
@@ -81,8 +81,8 @@ def layer_macs(network: Network, num_nodes: Sequence[Any], num_edges: Sequence[A
     return sum(equation(*ends, count, *dims) for ends, count, dims in layers)
 
 
-def readout_macs(network: Network, num_nodes: Any) -> Any:
-    """Count what follows the layers, by equations of our own; num_nodes: those that are pooled.
+def readout_macs(network: ModelShape, num_nodes: Any) -> Any:
+    """Count the skip and the readout after the layers, by equations of our own; num_nodes: pooled nodes.
 
     With width d after the skip and d' out: joining L layers by max or sum costs (L - 1) d per row that is joined;
     pooling n nodes n d, of each layer's output where the skip comes after it; keeping s sorted rows a map from s d;
@@ -138,7 +138,7 @@ def _mlp(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_di
     return num_out * in_dim * out_dim
 
 
-def _sgc(network: Network, nodes: list[Counts], edges: list[Counts]) -> Any:
+def _sgc(network: ModelShape, nodes: list[Counts], edges: list[Counts]) -> Any:
     """Our own: every step sums the input's columns; the one linear map is of what the last step returns."""
     in_dim, out_dim = network.dims[0], network.dims[-1]
     return sum(edges) * in_dim + nodes[-1] * in_dim * out_dim

@@ -1,6 +1,6 @@
-"""Recipe cost: what a recipe's model costs per target on a graph, with scopes and without.
+"""Recipe cost: operations of a recipe's model per target on a graph, with scopes and without.
 
-Not for: the equations (analysis/cost) or memory (training/footprint.py).
+Not for: the equations (equations.py) or memory (training/footprint.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe import ModelRecipe, PprRecipe, Recipe
 from shadow_gnn.studies.cost import (
     Estimate,
-    Network,
+    ModelShape,
     ensemble_macs,
     estimate_mean,
     estimate_ratio,
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CostLine:
-    """What one way of inference costs per target."""
+    """Cost of one way of inference per target."""
 
     name: str
     """shadow, normal (minibatch: the whole neighbourhood of each target) or full batch (shared by all targets)."""
@@ -48,10 +48,10 @@ class CostLine:
     """Edges that the widest layer sums over, on average; of all branches together."""
 
 
-def cost_network(model: ModelRecipe, in_dim: int, *, readout: str | None = None) -> Network:
-    """Return what the equations read of a model; in_dim: columns of its input. readout: in the place of its own."""
+def model_shape(model: ModelRecipe, in_dim: int, *, readout: str | None = None) -> ModelShape:
+    """Return the shape of a recipe's model; in_dim: columns of its input. readout: replaces its own."""
     wide = in_dim + model.hidden_dim if model.encoding != "none" and model.encoding_join == "concat" else in_dim
-    return Network(
+    return ModelShape(
         model.layer,
         (wide, *[model.hidden_dim] * model.num_layers),
         skip=model.skip,
@@ -87,7 +87,7 @@ def recipe_costs(
     first one's.
     """
     width = input_dim(recipe, graph) if in_dim is None else in_dim
-    network = cost_network(recipe.parts[0].model or recipe.model, width, readout="center")
+    network = model_shape(recipe.parts[0].model or recipe.model, width, readout="center")
     ours, ours_nodes, ours_edges = _shadow(recipe, graph, targets, width, seed, progress)
     counts = hop_counts(graph, targets, network.num_layers, progress=progress)
     normal = normal_macs(counts, network)
@@ -119,7 +119,7 @@ def _shadow(
     for part in recipe.parts:
         extractor = build_extractor(part.extractor or PprRecipe(), training=False)
         sizes = scope_sizes(graph, extractor, targets, seed=seed, progress=progress)
-        macs.append(shadow_macs(sizes, cost_network(part.model or recipe.model, width)))
+        macs.append(shadow_macs(sizes, model_shape(part.model or recipe.model, width)))
         nodes, edges = nodes + sizes.nodes, edges + sizes.edges
     attention = recipe.model.ensemble == "attention"
     return ensemble_macs(macs, recipe.model.hidden_dim, attention=attention), nodes, edges

@@ -110,7 +110,7 @@ class SageTwin(nn.Module):
         layer = self.layer
         mean = self.sum(x, edges.edge_index, edges.mean())
         own = _after(layer.self_norm, layer.activation, layer.self_linear(x))
-        return own + _after(layer.neighbour_norm, layer.activation, layer.neighbour_linear(mean))
+        return own + _after(layer.neighbor_norm, layer.activation, layer.neighbor_linear(mean))
 
 
 class GatTwin(nn.Module):
@@ -125,10 +125,10 @@ class GatTwin(nn.Module):
         """Return all rows. [N, H]"""
         layer = self.layer
         own = layer.activation(layer.self_linear(x))
-        sent = layer.activation(layer.neighbour_linear(x))
-        scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbour_attention)
+        sent = layer.activation(layer.neighbor_linear(x))
+        scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
         got = _attended(self.sum, sent, edges, *scores)
-        out: Tensor = (layer.self_norm(own) + layer.neighbour_norm(got)) / 2
+        out: Tensor = (layer.self_norm(own) + layer.neighbor_norm(got)) / 2
         return out
 
 
@@ -144,7 +144,7 @@ class GatConvTwin(nn.Module):
         """Return all rows. [N, H]"""
         layer = self.layer
         sent = layer.linear(x)
-        scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbour_attention)
+        scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
         return _after(layer.norm, layer.activation, _attended(self.sum, sent, edges, *scores) + layer.bias)
 
 
@@ -223,7 +223,7 @@ _TWINS: dict[type[nn.Module], Callable[[Any], nn.Module]] = {
 
 
 class PygTwin(nn.Module):
-    """What a normal GNN (one branch, encoding none, readout center) answers for every node of a graph.
+    """The logits of a normal GNN (one branch, encoding none, readout center) for every node of a graph.
 
     Called as models of PyG are, model(x, edge_index, edge_weight=None), with the features as they are stored. Weights
     are shared, not copied; in eval mode the logits of a target are those of the model itself.
@@ -265,7 +265,7 @@ def _head_scores(x: Tensor, attention: Tensor) -> Tensor:
 
 
 def _attended(total: MessageSum, sent: Tensor, edges: TwinEdges, to_score: Tensor, from_score: Tensor) -> Tensor:
-    """Sum what is sent by attention, what a node sends to itself included. [N, H]"""
+    """Sum the messages by attention, including each node's own. [N, H]"""
     share, own = edges.attention(to_score, from_score)
     values = sent.view(len(sent), own.shape[1], -1)
     out: Tensor = total(sent, edges.edge_index, share) + (own[:, :, None] * values).flatten(1)

@@ -1,4 +1,4 @@
-"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; goes on after any end.
+"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; resumes after a kill.
 
 Not for: how nodes are ranked (scoring.py), nor for what the recipes of the phases are (recipes.py).
 """
@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import Progress, new_folder, silent, write_blocks
-from shadow_gnn.base.memory import available_memory
+from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import Extractor
 from shadow_gnn.extract.scope_file import read_scope_file
 from shadow_gnn.graph.record import Graph
@@ -34,7 +34,7 @@ from shadow_gnn.studies.learned_scopes.recipes import (
 )
 from shadow_gnn.studies.learned_scopes.scoring import Explainer, Places, Scorer, parts_folder, write_scopes
 from shadow_gnn.training.build import build_extractor
-from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import RECIPE, RESULT, Run, check_graph, locked, open_run, read_json, write_json
@@ -42,18 +42,18 @@ from shadow_gnn.training.runs.run import RunOptions, RunWatcher, SilentRun, resu
 
 Ints = NDArray[np.int64]
 
-RECORD, SCOPES = "learn.json", "scopes.safetensors"
+RECORD, SCOPES = "learned-scopes.json", "scopes.safetensors"
 NORMAL, LEARNED, ORIGINAL = "normal", "learned", "original"
 MOST_FULL_EDGES = 5_000_000
 """Graphs of more CSR entries are trained on drawn neighbours in phase 1."""
 _OVERLAP_TARGETS = 1000
 
 
-class LearnRecord(Record):
-    """What learn.json says: all that decides the scopes, beside the recipe."""
+class LearnedScopesRecord(Record):
+    """The content of learned-scopes.json: everything that decides the scopes, except the recipe."""
 
-    format: Literal["shadow-learn"] = "shadow-learn"
-    """Tells the file from any other learn.json."""
+    format: Literal["shadow-learned-scopes"] = "shadow-learned-scopes"
+    """Identifies the file."""
     version: Literal[1] = 1
     """Version of the folder's layout."""
     explainer: Explainer
@@ -75,8 +75,8 @@ class LearnRecord(Record):
 
 
 @dataclass(frozen=True)
-class LearnOptions:
-    """What `learn_scope` can do without."""
+class LearnedScopeOptions:
+    """Optional settings of `make_learned_scopes`."""
 
     explainer: Explainer = "saliency"
     """How candidates are ranked: the gradient with respect to every message, or PyG's GNNExplainer."""
@@ -98,36 +98,36 @@ class LearnOptions:
     """Also train the recipe as it is, on the scopes of its own extractor."""
 
 
-class LearnWatcher(RunWatcher, Protocol):
-    """Who is told what happens."""
+class PhaseWatcher(RunWatcher, Protocol):
+    """Receives the events of a job."""
 
     def on_phase(self, text: str) -> None:
         """Hear that a phase begins."""
         ...
 
 
-class SilentLearn(SilentRun):
+class SilentPhases(SilentRun):
     """A watcher that does nothing."""
 
     def on_phase(self, text: str) -> None:
         """Do nothing."""
 
 
-def learn_scope(
+def make_learned_scopes(
     recipe: Recipe,
     folder: str | Path,
-    options: LearnOptions | None = None,
+    options: LearnedScopeOptions | None = None,
     *,
-    watcher: LearnWatcher | None = None,
+    watcher: PhaseWatcher | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Learn scopes for a recipe of a shaDow model and train it on them; return what is in result.json.
+    """Make learned scopes for a recipe of a shaDow model and train it on them; return the content of result.json.
 
     Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
-    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment goes on when it
-    is made again, and ends with the same scopes and results.
+    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment resumes when it
+    is made again, and ends with the same scopes and results on the same processor with as many threads.
     """
-    folder, options, watcher = Path(folder), options or LearnOptions(), watcher or SilentLearn()
+    folder, options, watcher = Path(folder), options or LearnedScopeOptions(), watcher or SilentPhases()
     check_recipe(recipe)
     graph = open_recipe_graph(recipe.graph)
     recipe = with_graph_path(recipe, graph)
@@ -155,8 +155,8 @@ class _Work:
     folder: Path
     recipe: Recipe
     graph: Graph
-    record: LearnRecord
-    watcher: LearnWatcher
+    record: LearnedScopesRecord
+    watcher: PhaseWatcher
 
     @property
     def scopes(self) -> Path:
@@ -181,7 +181,7 @@ class _Work:
         return run
 
     def trained(self, name: str, phase: str, recipe: Recipe) -> Run:
-        """Train a recipe below the folder, or go on with it; a finished run is left as it is."""
+        """Train a recipe below the folder, or resume it; a finished run is left unchanged."""
         place = self.folder / name
         run_options = RunOptions(graph=self.graph, watcher=self.watcher)
         if not place.exists():
@@ -253,7 +253,7 @@ def _targets(graph: Graph, which: Literal["splits", "all"]) -> Ints:
     return np.unique(np.concatenate([np.asarray(nodes, dtype=np.int64) for nodes in graph.splits.values()]))
 
 
-def _record(recipe: Recipe, graph: Graph, options: LearnOptions, kept: Method | None) -> LearnRecord:
+def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Method | None) -> LearnedScopesRecord:
     """Fill in what the options leave open; kept: the method that was chosen when the folder was made."""
     assert recipe.extractor is not None
     topk = scope_size(recipe.extractor) if options.topk is None else options.topk
@@ -262,7 +262,7 @@ def _record(recipe: Recipe, graph: Graph, options: LearnOptions, kept: Method | 
         raise ValueError(f"learn-scope: candidates must be at least topk {topk}, got {candidates}")
     candidate_recipe(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
     try:
-        return LearnRecord(
+        return LearnedScopesRecord(
             explainer=options.explainer,
             explainer_epochs=options.explainer_epochs,
             topk=topk,
@@ -282,17 +282,17 @@ def _method(recipe: Recipe, graph: Graph) -> Method:
     if graph.num_edges > MOST_FULL_EDGES:
         return "neighbour"
     free = available_memory()
-    fits = free is None or 2 * predict_run(normal_recipe(recipe, "full"), graph).total <= free
+    fits = free is None or 2 * run_need(normal_recipe(recipe, "full"), graph).total <= free
     return "full" if fits else "neighbour"
 
 
 def _kept_method(folder: Path) -> Method | None:
-    """Return the method of a folder that was begun before: what the memory there was decided, stays decided."""
+    """Return the method of a folder that was begun before: the choice by available memory is made once."""
     found = read_json(folder / RECORD).get("method") if (folder / RECORD).exists() else None
     return next((method for method in get_args(Method) if method == found), None)
 
 
-def _open_folder(folder: Path, recipe: Recipe, record: LearnRecord) -> None:
+def _open_folder(folder: Path, recipe: Recipe, record: LearnedScopesRecord) -> None:
     """Make the folder, or check that it was begun with the same recipe and options."""
     if not os.path.lexists(folder):
         files = {RECIPE: write_recipe(recipe), RECORD: record.model_dump_json(indent=1) + "\n"}

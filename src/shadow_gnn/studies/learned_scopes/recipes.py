@@ -17,15 +17,18 @@ FULL_EPOCHS = 100
 _EVALUATIONS = 20
 DEFAULT_TOPK = 200
 CANDIDATES_PER_NODE = 4
-"""Candidates for each node of a learned scope, if nothing else is asked for."""
+"""Candidates for each node of a learned scope by default."""
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Raise unless scopes can be learned for a recipe."""
+    """Raise unless a recipe can have learned scopes."""
     faults = (
         (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
         (recipe.is_normal, f'training.method must be "shadow", got "{recipe.training.method}"'),
-        (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; learn them one by one"),
+        (
+            bool(recipe.branches),
+            f"branches must be left out, got {len(recipe.branches)}; choose one of them",
+        ),
         (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
     )
     for wrong, text in faults:

@@ -1,4 +1,4 @@
-"""Scoring: the candidates of each target ranked by what an explainer says of them, part by part, into a scope file.
+"""Scoring: rank the candidates of each target by an explainer, part by part, into a scope file.
 
 Not for: training the model that is explained (phases.py).
 """
@@ -36,7 +36,7 @@ EdgeScores = Callable[[Batch], Tensor]
 """A score from 0 of each edge of a batch, [E]."""
 
 CANDIDATE_SHARE = 1e-6
-"""What the candidates' own scores count beside the explainer's: enough to rank those that it says nothing of."""
+"""Weight of the candidates' own scores next to the explainer's: it ranks candidates that the explainer gives 0."""
 _BATCH_NODES = 1 << 16
 _BATCH_NUMBERS = 1 << 25
 _MOST_BATCH = 512
@@ -45,12 +45,12 @@ _PART_TARGETS: dict[Explainer, int] = {"saliency": 4096, "gnnexplainer": 32}
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """What ranks the candidates of targets."""
+    """The ranking of the candidates of targets."""
 
     trained: TrainedModel
     """The model that is explained."""
     candidates: Extractor
-    """What the candidates are; all of them are ranked."""
+    """Extractor of the candidates; all of them are ranked."""
     num_candidates: int
     """Most candidates of a target."""
     topk: int
@@ -60,11 +60,11 @@ class Scorer:
     explainer_epochs: int = 100
     """Steps of GNNExplainer for each target."""
     seed: int = 0
-    """Random seed of what is drawn."""
+    """Random seed."""
 
     @property
     def made_by(self) -> str:
-        """What decides the scopes, beside the graph."""
+        """Everything that decides the scopes, except the graph."""
         epochs = f" epochs={self.explainer_epochs}" if self.explainer == "gnnexplainer" else ""
         return (
             f"{self.explainer}{epochs} of model {self.trained.config.weights_blake2b}, seed {self.seed}, "
@@ -103,9 +103,9 @@ class Place:
     """A graph that candidates come from, with what the model reads of it."""
 
     graph: Graph
-    """The whole graph, or what inductive training sees of it."""
+    """The whole graph, or the part that inductive training sees."""
     inputs: Inputs | None
-    """What the model reads beside the features."""
+    """Additional inputs of the model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class Places:
     whole: Place
     """For all targets but those of inductive training."""
     view: Place | None
-    """What inductive training sees, for its targets; None if training is not inductive."""
+    """The part that inductive training sees, for its targets; None if training is not inductive."""
     train: Ints
     """Targets of inductive training; none if it is not."""
 
@@ -182,9 +182,10 @@ def _shares(
 
 
 def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, progress: Progress = silent) -> None:
-    """Rank the candidates of targets, which ascend, and write the scope file; parts that are done are kept beside it.
+    """Rank the candidates of targets, which ascend, and write the scope file; finished parts are kept next to it.
 
-    A call that was killed goes on after its last whole part, and the file comes out the same.
+    A killed call resumes after its last finished part; on the same processor with as many threads the file is the
+    same, because each part has the same batches.
     """
     folder, size = parts_folder(path), _PART_TARGETS[scorer.explainer]
     folder.mkdir(parents=True, exist_ok=True)

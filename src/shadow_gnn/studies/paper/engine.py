@@ -1,4 +1,4 @@
-"""Engine: do the jobs of an experiment, keep each result, go on where it stopped, and write the finding.
+"""Engine: do the jobs of an experiment, keep each result, resume after a stop, and write the finding.
 
 Not for: what the jobs are (experiment.py and a file for each experiment) or how a finding looks (report.py).
 """
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from shadow_gnn.base.errors import RunError, ShadowError, WriteError
 from shadow_gnn.studies.paper.data import data_lines
-from shadow_gnn.studies.paper.experiment import Experiment, Finding, Job, Options, Result
+from shadow_gnn.studies.paper.experiment import Experiment, Finding, Job, ReproduceOptions, Result
 from shadow_gnn.studies.paper.report import write_finding
 from shadow_gnn.training.runs.folder import locked, read_json, write_json
 
@@ -37,22 +37,22 @@ class Tally:
 
 
 class Watcher(Protocol):
-    """Who is told what happens."""
+    """Receives the events of a job."""
 
     def on_job(self, job: Job, tally: Tally) -> None:
-        """Hear that a job begins."""
+        """Called when a job begins."""
         ...
 
     def on_progress(self, stage: str, done: int, total: int) -> None:
-        """Hear how far the job is."""
+        """Called with the progress of a job."""
         ...
 
     def on_end(self, job: Job, seconds: float, tally: Tally) -> None:
-        """Hear that a job is done and its result kept."""
+        """Called when a job is done and its result kept."""
         ...
 
     def on_fault(self, job: Job, error: Exception, tally: Tally) -> None:
-        """Hear that a job cannot be done; the others go on."""
+        """Called when a job cannot be done; the others continue."""
         ...
 
 
@@ -77,17 +77,17 @@ class Kept:
     """A job that was done before."""
 
     result: Result
-    """What it found."""
+    """Its result."""
     seconds: float
     """How long it took."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a call of `reproduce` did."""
+    """The outcome of a call of `reproduce`."""
 
     finding: Finding
-    """What was written."""
+    """The finding that was written."""
     files: tuple[Path, ...]
     """The Markdown page first, then tables and figure."""
     num_done: int
@@ -100,16 +100,16 @@ class Outcome:
 
 def reproduce(
     experiment: Experiment,
-    options: Options,
+    options: ReproduceOptions,
     *,
     only: str = "*",
     report: bool = False,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Do the jobs of an experiment that are not done yet and write what was found into options.out.
+    """Do the jobs of an experiment that are not done yet and write the finding into options.out.
 
     only: a glob of job keys; jobs that do not match are not done, but count if they were done before.
-    report: do nothing and write from what is there.
+    report: do no jobs, only write the finding from the kept results.
     """
     jobs = _checked(experiment, experiment.jobs(options))
     chosen = [job for job in jobs if fnmatchcase(job.key, only)]
@@ -133,7 +133,7 @@ def reproduce(
 
 
 def read_kept(jobs: Sequence[Job], folder: Path) -> dict[str, Kept]:
-    """Return what is kept of jobs, by key; a result of other settings is as good as none."""
+    """Return the kept results of jobs, by key; results of other settings are ignored."""
     kept = {}
     for job in jobs:
         path = _job_file(folder, job)
@@ -150,12 +150,12 @@ def read_kept(jobs: Sequence[Job], folder: Path) -> dict[str, Kept]:
 
 
 def seconds_left(seconds: Sequence[float], num_left: int) -> float | None:
-    """Guess how long the jobs that are left take, from how long others took; None without any."""
+    """Estimate the time of the remaining jobs from that of the others; None if there are none."""
     return sum(seconds) / len(seconds) * num_left if seconds else None
 
 
 def _do_jobs(jobs: Sequence[Job], kept: Mapping[str, Kept], folder: Path, watcher: Watcher) -> dict[str, Exception]:
-    """Do those that are not kept, one after the other, and keep each result as soon as it is there."""
+    """Do the jobs without a kept result, one after the other, and keep each result at once."""
     faults: dict[str, Exception] = {}
     seconds = [kept[job.key].seconds for job in jobs if job.key in kept]
 
@@ -201,8 +201,8 @@ class _Work:
     faults: Mapping[str, Exception]
 
 
-def _complete(finding: Finding, experiment: Experiment, options: Options, work: _Work) -> Finding:
-    """Add what every finding says: with which data, how fast, and of how many jobs it was made."""
+def _complete(finding: Finding, experiment: Experiment, options: ReproduceOptions, work: _Work) -> Finding:
+    """Add the parts of every finding: its data, --fast, and the number of jobs."""
     data = "\n".join(data_lines(experiment.data, options.data)) if experiment.data else ""
     fast = "Made with `--fast`: few targets, and small models where any are trained. Not to be compared with the paper."
     parts = [finding.text, f"Data:\n\n{data}" if data else "", fast if options.fast else ""]
@@ -227,7 +227,7 @@ def _nothing(experiment: Experiment, folder: Path, faults: Mapping[str, Exceptio
     if faults:
         return next(iter(faults.values()))
     if any((folder / JOBS).glob("*.json")):
-        hint = "what is kept was made with other settings: give the same --data and --fast as then"
+        hint = "the kept results have other settings: give the same --data and --fast as before"
     else:
         hint = f"run shadow reproduce {experiment.name} without --report first"
     return RunError(f"{folder}: must hold results of {experiment.name} for a report, got none; {hint}")

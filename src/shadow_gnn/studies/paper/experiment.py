@@ -1,4 +1,4 @@
-"""Experiment: what every reproduced table or figure offers: jobs whose results are kept, and a finding made of them.
+"""Experiment: the interface of every reproduced table or figure: jobs whose results are kept, and a finding.
 
 Not for: doing the jobs and writing the files (engine.py).
 """
@@ -20,20 +20,20 @@ class Spread:
     mean: float
     """Mean."""
     deviation: float | None = None
-    """Sample deviation; None of a single run."""
+    """Sample standard deviation; None for a single run."""
 
 
 Cell = str | int | float | Spread | None
 Result = Mapping[str, Any]
-"""What a job found; JSON holds it without loss."""
+"""Result of a job, as JSON can hold it."""
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the command line says of an experiment."""
+class ReproduceOptions:
+    """ReproduceOptions of an experiment from the command line."""
 
     data: Path | None = None
-    """A folder of graph folders, each with the name of its data set, or the one graph folder that is needed; None for
+    """A folder of graph folders, each with the name of its dataset, or the one graph folder that is needed; None for
     the folder that `shadow data get` fills."""
     repeat: int | None = None
     """Runs with different seeds; None for as many as in the paper."""
@@ -45,12 +45,12 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One piece of work whose result is kept, so that an experiment goes on where it stopped."""
+    """One piece of work whose result is kept, so that an experiment can resume."""
 
     key: str
     """Name among the jobs of the experiment, fit for a file: a-z, 0-9, dots and dashes."""
     title: str
-    """What is being done, for the progress bar."""
+    """Description for the progress bar."""
     settings: Mapping[str, Any]
     """Everything that decides the result, the graph's fingerprint included; a kept result of others is not used."""
     run: Callable[[Progress], Result]
@@ -73,12 +73,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Finding:
-    """What an experiment found, ready to be written."""
+    """The results of an experiment, ready to be written."""
 
     title: str
     """Head of the page."""
     text: str
-    """Markdown below it: what was done with which data, and what differs from the paper's set-up."""
+    """Markdown below it: the method, the data, and differences from the paper's setup."""
     tables: tuple[Table, ...]
     """At least one."""
     draw: Callable[[Path], None] | None = None
@@ -92,7 +92,7 @@ class Experiment(Protocol):
 
     @property
     def name(self) -> str:
-        """What `shadow reproduce` calls it."""
+        """Name for `shadow reproduce`."""
         ...
 
     @property
@@ -107,13 +107,13 @@ class Experiment(Protocol):
 
     @property
     def data(self) -> tuple[str, ...]:
-        """Names of the data sets that it can use; a finding says which were there and how they differ."""
+        """Names of the datasets that it can use; a finding says which were available and how they differ."""
         ...
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return the jobs in the order in which they are done; a missing data set is named here, before any work."""
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return the jobs in the order in which they are done; a missing dataset is named here, before any work."""
         ...
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Make the tables and the figure of the jobs' results, by key; jobs that were left out are not there."""
         ...

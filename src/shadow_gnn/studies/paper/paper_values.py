@@ -12,7 +12,7 @@ from shadow_gnn.studies.paper.experiment import Spread
 
 @dataclass(frozen=True)
 class Printed:
-    """One model on one data set in Table 1."""
+    """One model on one dataset in Table 1."""
 
     score: Spread | None
     """Test accuracy, micro-F1 for yelp; None where the paper ran out of memory."""
@@ -159,7 +159,7 @@ TABLE_1: dict[str, dict[str, Printed]] = {
         "gat-pooling": Printed(Spread(0.8142, 0.0031), 1e0),
     },
 }
-"""Table 1, accuracy and inference cost: by data set, then by layer, number of layers and scope."""
+"""Table 1, accuracy and inference cost: by dataset, then by layer, number of layers and scope."""
 
 PAPERS100M: dict[str, Ranked] = {
     "GraphSAGE+incep": Ranked(Spread(0.6706, 0.0017), Spread(0.7032, 0.0011), "4E5"),

@@ -1,6 +1,6 @@
-"""Experiments: the one table from the names of `shadow reproduce` to experiments.
+"""Registry: the one table of experiments, by their names for `shadow reproduce`.
 
-Not for: what they do; each has a file of its own.
+Not for: the experiments themselves (experiments/).
 """
 
 from __future__ import annotations
@@ -13,24 +13,21 @@ from shadow_gnn.studies.paper.experiment import Experiment
 def experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the paper."""
     from shadow_gnn.studies.paper.experiments.accuracy_time import AccuracyTime
-    from shadow_gnn.studies.paper.experiments.collab import Collab
     from shadow_gnn.studies.paper.experiments.composition import Composition
     from shadow_gnn.studies.paper.experiments.cost_columns import CostColumns
-    from shadow_gnn.studies.paper.experiments.ensemble import ENSEMBLE
     from shadow_gnn.studies.paper.experiments.extraction_time import ExtractionTime
-    from shadow_gnn.studies.paper.experiments.jk_gin import JK_GIN
+    from shadow_gnn.studies.paper.experiments.leaderboards import COLLAB, PAPERS100M
     from shadow_gnn.studies.paper.experiments.memory_speed import MemorySpeed
-    from shadow_gnn.studies.paper.experiments.papers100m import Papers100M
-    from shadow_gnn.studies.paper.experiments.pooling import POOLING
     from shadow_gnn.studies.paper.experiments.ppr_touched import PprTouched
+    from shadow_gnn.studies.paper.experiments.score_tables import ENSEMBLE, JK_GIN, POOLING
     from shadow_gnn.studies.paper.experiments.sgc import SgcOversmoothing
     from shadow_gnn.studies.paper.experiments.table1 import Table1
 
     every: tuple[Experiment, ...] = (
         Table1(),
         CostColumns(),
-        Papers100M(),
-        Collab(),
+        PAPERS100M,
+        COLLAB,
         Composition(),
         SgcOversmoothing(),
         PprTouched(),
@@ -45,7 +42,7 @@ def experiments() -> dict[str, Experiment]:
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return the experiment of a name; an unknown one is one line with the nearest."""
+    """Return the experiment of a name; raise with the nearest known name if there is none."""
     every = experiments()
     if name not in every:
         near = get_close_matches(name, every, 1)

@@ -31,7 +31,7 @@ def write_finding(finding: Finding, name: str, folder: Path) -> list[Path]:
 
 
 def markdown(finding: Finding, figure: str | None = None) -> str:
-    """Return the page of a finding; figure: name of its PNG file beside it."""
+    """Return the page of a finding; figure: name of its PNG file in the same folder."""
     parts = [f"# {finding.title}", finding.text.strip()]
     if figure is not None:
         parts.append(f"![{finding.title}]({figure})")

@@ -1,6 +1,6 @@
-"""Scores: what trained recipes scored beside what the paper prints, as a table and as a figure.
+"""Scores: scores of trained recipes next to the paper's, as a table and as a figure.
 
-Not for: training (trained.py) or which recipes there are (a file for each table).
+Not for: training (training_jobs.py) or which recipes there are (a file for each table).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Options, Result, Spread, Table
-from shadow_gnn.studies.paper.trained import FAST, Row, count_runs, metric_of, num_runs, score
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Result, Spread, Table
+from shadow_gnn.studies.paper.training_jobs import FAST, Row, count_runs, metric_of, num_runs, score
 
 HOW = (
     "Each row is a recipe of the paper (`shadow train paper/NAME`), trained with {runs}. The score is that of the test "
@@ -22,19 +22,19 @@ HOW = (
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table: what is trained, what it is called, and what the paper prints."""
+    """A line of a table: a recipe, its labels and the paper's score."""
 
     row: Row
-    """What is trained."""
+    """The recipe and its dataset."""
     labels: tuple[str, ...]
-    """Cells that say what it is, after the data set's."""
+    """Cells after the dataset's name."""
     paper: Spread | None
-    """What the paper prints; None where it ran out of memory."""
+    """The paper's score; None where it ran out of memory."""
 
 
 @dataclass(frozen=True)
 class Heads:
-    """How a table of scores is called."""
+    """Name, caption and headings of a table of scores."""
 
     name: str
     """Name of its CSV file."""
@@ -44,7 +44,7 @@ class Heads:
     """Heads of the labels of its lines."""
 
 
-def how_text(options: Options, paper_runs: int) -> str:
+def how_text(options: ReproduceOptions, paper_runs: int) -> str:
     """Say how the scores were made."""
     runs = num_runs(options, paper_runs)
     text = HOW.format(runs="one seed" if runs == 1 else f"{runs} seeds")
@@ -54,9 +54,9 @@ def how_text(options: Options, paper_runs: int) -> str:
 def score_table(
     heads: Heads, lines: Sequence[Line], results: Mapping[str, Result], comparable: Collection[str]
 ) -> Table:
-    """Return a table with a row for each line: data set, labels, runs, our score, the paper's.
+    """Return a table with a row for each line: dataset, labels, runs, our score, the paper's.
 
-    comparable: data sets where the difference between the two means something; it is left out for the others.
+    comparable: datasets where the difference between the two means something; it is left out for the others.
     """
     metric = metric_of(results, [line.row.recipe for line in lines])
     columns = ("data", *heads.labels, "runs", f"test {metric}, ours", "paper", "ours - paper")
@@ -70,9 +70,9 @@ def score_table(
 
 
 def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], titles: Mapping[str, str], path: Path) -> None:
-    """Draw our scores and the paper's as points with their deviations, one panel for each data set.
+    """Draw our scores and the paper's as points with their deviations, one panel for each dataset.
 
-    titles: of the panels, by data set.
+    titles: of the panels, by dataset.
     """
     names = list(dict.fromkeys(line.row.data for line in lines))
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
+
+from shadow_gnn.studies.paper.experiment import Result
 
 
 @dataclass
@@ -43,5 +45,10 @@ class Clock:
 
 
 def machine() -> str:
-    """Say what the times were measured on."""
+    """Describe the machine of the measurements."""
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, torch with {torch.get_num_threads()}"
+
+
+def machine_notes(results: Iterable[Result]) -> tuple[str, ...]:
+    """Return a note for each machine that results were measured on."""
+    return tuple(sorted({f"Measured on: {result['machine']}." for result in results}))

@@ -16,7 +16,7 @@ from shadow_gnn.studies.theory.outcome import Check, Outcome
 from shadow_gnn.studies.theory.scopes import Floats, connected_graph, dense_graph, float64_batch, run_layers
 
 ROUNDING = 1e-12
-"""Largest difference between what theory says is equal."""
+"""Largest difference between values that are equal in theory."""
 NUM_HOPS = 2
 NUM_EXTRA = (1, 3, 8)
 WIDTH = 6
@@ -24,7 +24,7 @@ OPTIONS = LayerOptions("relu", "none")
 
 
 def identity_layer(width: int) -> SageLayer:
-    """Return a layer with W_1 = I and W_2 = 0, which leaves what is not negative as it is."""
+    """Return a layer with W_1 = I and W_2 = 0, which leaves values of at least 0 unchanged."""
     layer = SageLayer(width, width, OPTIONS)
     with torch.no_grad():
         for parameter in layer.parameters():
@@ -47,7 +47,7 @@ def dense_sage(graph: Graph, x: Floats, layers: list[SageLayer]) -> Floats:
     for layer in layers:
         own, other = (
             rows @ linear.weight.detach().double().numpy().T + linear.bias.detach().double().numpy()
-            for rows, linear in ((x, layer.self_linear), (mean @ x, layer.neighbour_linear))
+            for rows, linear in ((x, layer.self_linear), (mean @ x, layer.neighbor_linear))
         )
         x = np.maximum(own, 0) + np.maximum(other, 0)
     return x

@@ -18,7 +18,7 @@ NUM_LAYERS = 300
 LIMIT_TOLERANCE = 1e-10
 """Largest difference from the limit after so many layers."""
 ROUNDING = 1e-12
-"""What float64 may add to a bound of theory."""
+"""Rounding error of float64 on top of a bound of theory."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ SMALL_TOPK, LARGE_TOPK = 6, 200
 
 
 @dataclass(frozen=True)
-class Task:
+class LongRangeTask:
     """Chains of nodes: the label of a chain's first node is a message that stands at its last."""
 
     distance: int = 5
@@ -39,18 +39,18 @@ class Task:
     num_chains: int = 1_000
     """Targets, of which 4 of 10 are for training and 3 each for validation and test."""
     num_leaves: int = 1
-    """Nodes beside every node of a chain, which say nothing."""
+    """Extra neighbors of every node of a chain, without information."""
     num_noise: int = 3
-    """Random columns beside that of the message."""
+    """Random columns next to that of the message."""
 
     def __post_init__(self) -> None:
         for name, least in (("distance", 1), ("num_chains", 10), ("num_leaves", 0), ("num_noise", 0)):
             if getattr(self, name) < least:
-                raise ValueError(f"Task: {name} must be at least {least}, got {getattr(self, name)}")
+                raise ValueError(f"LongRangeTask: {name} must be at least {least}, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
-class Network:
+class TrialModel:
     """The shaDow-SAGE that is trained."""
 
     num_layers: int = 3
@@ -73,7 +73,7 @@ class Trial:
     """Accuracy on the test targets."""
 
 
-def long_range_graph(task: Task, seed: int) -> Graph:
+def long_range_graph(task: LongRangeTask, seed: int) -> Graph:
     """Draw the graph: chains with leaves, a message at the far end of each, labels of the near ends alone."""
     rng = np.random.default_rng(seed)
     length = task.distance + 1
@@ -93,7 +93,7 @@ def long_range_graph(task: Task, seed: int) -> Graph:
     return replace(graph, x=DenseFeatures(x.astype(np.float32)), y=y, splits=_splits(rng.permutation(chain[:, 0])))
 
 
-def try_scope(graph: Graph, extractor: dict[str, Any], network: Network, seed: int = 0) -> Trial:
+def try_scope(graph: Graph, extractor: dict[str, Any], network: TrialModel, seed: int = 0) -> Trial:
     """Train shaDow-SAGE on scopes of one kind and return its accuracy at the best validated epoch."""
     recipe = Recipe.model_validate(
         {
@@ -114,13 +114,13 @@ def try_scope(graph: Graph, extractor: dict[str, Any], network: Network, seed: i
 
 def check_long_range(seed: int = 0) -> Outcome:
     """Train one network on scopes from 1 hop to beyond the message, on small and large PPR scopes, and a deep one."""
-    task, network = Task(), Network()
+    task, network = LongRangeTask(), TrialModel()
     graph = long_range_graph(task, seed)
     hops = [{"kind": "full", "num_hops": number} for number in range(1, task.distance + 2)]
     best = [{"kind": "ppr", "topk": number} for number in (SMALL_TOPK, LARGE_TOPK)]
     trials = [try_scope(graph, extractor, network, seed) for extractor in (*hops, *best)]
     bare = long_range_graph(replace(task, num_leaves=0), seed)
-    deep = try_scope(bare, hops[-1], Network(num_layers=task.distance, readout="center"), seed)
+    deep = try_scope(bare, hops[-1], TrialModel(num_layers=task.distance, readout="center"), seed)
     name = f"chains without leaves, {task.distance} layers, center readout, {deep.scope}: test accuracy"
     return Outcome(
         "long-range",
@@ -131,7 +131,7 @@ def check_long_range(seed: int = 0) -> Outcome:
     )
 
 
-def _check(trial: Trial, task: Task, network: Network) -> Check:
+def _check(trial: Trial, task: LongRangeTask, network: TrialModel) -> Check:
     """Ask for accuracy where the message is in the scope, and for guessing where it is not."""
     large = trial.scope == _words({"kind": "ppr", "topk": LARGE_TOPK})
     reaches = trial.num_hops >= task.distance if trial.num_hops is not None else large
@@ -141,7 +141,7 @@ def _check(trial: Trial, task: Task, network: Network) -> Check:
     return Check(name, trial.test, "at most", NOTHING_LEARNED)
 
 
-def _picture(trials: Sequence[Trial], task: Task, network: Network) -> Curves:
+def _picture(trials: Sequence[Trial], task: LongRangeTask, network: TrialModel) -> Curves:
     by_hops = [trial for trial in trials if trial.num_hops is not None]
     places = tuple(float(trial.num_hops or 0) for trial in by_hops)
     lines = (

@@ -1,4 +1,4 @@
-"""Outcome: what the check of one statement measured, what was asked for, and what to draw of it.
+"""Outcome: measurements and bounds of the check of one statement, and its figure.
 
 Not for: measuring (one file per statement) or drawing (plots.py).
 """
@@ -13,10 +13,10 @@ Relation = Literal["at most", "at least", "exactly"]
 
 @dataclass(frozen=True)
 class Check:
-    """One number beside the bound that it must keep."""
+    """One number and its bound."""
 
     statement: str
-    """What is claimed, in plain words."""
+    """The claim in plain words."""
     measured: float
     """The number; one that is not finite holds nothing."""
     relation: Relation
@@ -43,7 +43,7 @@ class Line:
     y: tuple[float, ...]
     """Values."""
     dashed: bool = False
-    """For what theory gives, beside what was measured."""
+    """For values of theory, next to measured ones."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Drawing:
     colour: tuple[int, ...]
     """Nodes of one number get one colour."""
     marked: tuple[tuple[int, str], ...] = ()
-    """Nodes with a letter beside them."""
+    """Nodes that are marked with a letter."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ Picture = Curves | Gallery
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the check of one statement found."""
+    """The result of the check of one statement."""
 
     name: str
     """What `shadow theory` calls it."""
@@ -104,7 +104,7 @@ class Outcome:
     checks: tuple[Check, ...]
     """At least one."""
     picture: Picture | None = None
-    """What there is to see; None where numbers say all."""
+    """The figure; None if there is none."""
 
     @property
     def holds(self) -> bool:

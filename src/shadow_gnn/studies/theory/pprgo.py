@@ -17,8 +17,8 @@ from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.ensemble import AttentionEnsemble
 from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.layers.mlp import MlpLayer
-from shadow_gnn.nn.readouts.pool import ReducePool
 from shadow_gnn.nn.readouts.readout import Readout
+from shadow_gnn.nn.readouts.reduce_pool import ReducePool
 from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome
 from shadow_gnn.studies.theory.scopes import Floats, connected_graph, dense_graph, float64_batch
 

@@ -32,7 +32,7 @@ TAU_TOLERANCE = 1e-10
 RATE_TOLERANCE = 0.01
 """Largest relative difference between the fitted rate and that of the spectral gap."""
 ROUNDING = 1e-12
-"""What float64 may add to what theory says is equal, and the least error that a rate is fitted to."""
+"""Rounding error of float64 between values that are equal in theory, and the least error to fit a rate to."""
 NUM_DRAWS = 20
 """Random weights of GraphSAGE that are tried."""
 SHIFT = 100.0
@@ -69,7 +69,7 @@ def sage_powers(
         for layer in layers:
             for parameter in layer.parameters():
                 parameter.zero_()
-            layer.neighbour_linear.weight.copy_(torch.eye(width))
+            layer.neighbor_linear.weight.copy_(torch.eye(width))
     return run_layers(layers, float64_batch(graph, scope, x))[:, 0]
 
 
@@ -145,7 +145,7 @@ def _shadow_checks(graph: Graph, scope: Subgraphs, x: Floats, error: Floats) -> 
             "shaDow-SAGE: error above rate^l Σ sqrt(π_u / π_v) |x_u|", float((error - bound).max()), "at most", ROUNDING
         ),
         Check(
-            f"fitted rate {fitted:.4f} beside 1 - spectral gap {chain.rate:.4f}: relative difference",
+            f"fitted rate {fitted:.4f} against 1 - spectral gap {chain.rate:.4f}: relative difference",
             abs(fitted / chain.rate - 1),
             "at most",
             RATE_TOLERANCE,

@@ -14,8 +14,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.base.better import metric_of
 from shadow_gnn.base.files import write_file
+from shadow_gnn.base.metric_order import metric_from_score
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.keys import toml_value
 from shadow_gnn.studies.tune.space import Choices, Label, Range, Space
@@ -32,7 +32,7 @@ _BLUE, _GREY, _RED = "#4878a8", "#9aa5b1", "#d1495b"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study has found so far."""
+    """The results of a study so far."""
 
     trials: tuple[Trial, ...]
     """Every trial that was begun."""
@@ -49,7 +49,7 @@ class Outcome:
 
     def metric(self, score: float | None) -> float | None:
         """Return a score as the metric that it stands for."""
-        return None if score is None else metric_of(self.monitor, score)
+        return None if score is None else metric_from_score(self.monitor, score)
 
     def count(self, state: str) -> int:
         """Return how many trials are in a state."""
@@ -205,9 +205,9 @@ def _best_lines(study: Study, outcome: Outcome) -> list[str]:
 def _shares_lines(outcome: Outcome) -> list[str]:
     ranked = sorted(outcome.shares.items(), key=lambda item: -1.0 if item[1] is None else item[1], reverse=True)
     return [
-        "## What matters",
+        "## Importance of each key",
         "",
-        "The share of the spread of validation scores that each key alone explains, less what chance would give.",
+        "The share of the spread of validation scores that each key alone explains, less the share expected by chance.",
         "Pruned trials count with their best epoch so far. Few trials tell little.",
         "",
         "| key | share |",

@@ -29,7 +29,7 @@ class TuneWatcher(Protocol):
         ...
 
     def on_trial(self, trial: Trial) -> None:
-        """Hear that a trial begins or goes on."""
+        """Called when a trial begins or resumes."""
         ...
 
     def on_epoch(self, trial: int, num_epochs: int) -> None:
@@ -89,7 +89,7 @@ class Search:
                 worker.begin(trial.number, self.study.recipe_of(trial.values), self.study.folder_of(trial.number))
 
     def _hear(self, worker: Worker, message: dict[str, Any]) -> None:
-        """Act on what a worker says."""
+        """Act on a worker's message."""
         number = worker.trial
         assert number is not None
         if message["kind"] == "epoch":

@@ -192,7 +192,7 @@ def read_space(path: Path, read: ReadRecipe) -> Space:
 
 
 def make_space(table: Mapping[str, Any], source: str, read: ReadRecipe) -> Space:
-    """Make a space of a table of keys; source is what faults are said to be in."""
+    """Make a space of a table of keys; source: the name that faults begin with."""
     keys: dict[str, Choices | Range] = {}
     faults: list[str] = []
     for key, given in _leaves(table):
@@ -222,7 +222,7 @@ def _leaves(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, An
 
 
 def _parse(given: Any) -> tuple[Choices | Range | None, list[str]]:
-    """Return the values that are meant, or what is wrong with them."""
+    """Return the values, or the fault in them."""
     if isinstance(given, dict) and given:
         return _parse_range(given)
     if not isinstance(given, list):
@@ -264,7 +264,7 @@ def _parse_range(given: Mapping[str, Any]) -> tuple[Range | None, list[str]]:
 
 
 def _faults_in_recipe(key: str, values: Choices | Range, read: ReadRecipe) -> list[str]:
-    """Return what the recipe has against the values of a key, each fault once."""
+    """Return the recipe's faults in the values of a key, each once."""
     faults: dict[str, None] = {}
     for value in values.extremes:
         overrides = _overrides(key, value)

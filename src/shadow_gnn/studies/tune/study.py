@@ -1,4 +1,4 @@
-"""Study: the trials of a search in their folder, which values come next, and which trials are not worth going on with.
+"""Study: the trials of a search in their folder, which values come next, and which trials are pruned.
 
 Not for: training the trials (worker.py, search.py), nor for what is written about them (report.py).
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Sampler = Literal["tpe", "random"]
 Pruner = Literal["median", "hyperband", "none"]
-State = Literal["finished", "pruned", "failed", "running"]
+TrialState = Literal["finished", "pruned", "failed", "running"]
 
 VERSION = 1
 RECORD, BASE, DATABASE = "study.json", "recipe.toml", "study.sqlite"
@@ -39,14 +39,14 @@ _STARTUP_TRIALS = 5
 
 @dataclass(frozen=True)
 class Plan:
-    """What decides a study: the same plan goes on with the same study."""
+    """Everything that decides a study: the same plan resumes the same study."""
 
     recipe: Path
     """File of the recipe that is tuned."""
     overrides: tuple[str, ...]
-    """What is changed in it for all trials."""
+    """Overrides of the recipe for all trials."""
     space: Space
-    """What is searched."""
+    """The search space."""
     fingerprint: str
     """Of the graph's topology."""
     content: str | None
@@ -61,7 +61,7 @@ class Plan:
         return read_recipe(self.recipe, [*self.overrides, *extra])
 
     def to_json(self) -> dict[str, Any]:
-        """Return what study.json says."""
+        """Return the content of study.json."""
         return {
             "format": "shadow-study",
             "version": VERSION,
@@ -82,7 +82,7 @@ class Trial:
     """From 0; with gaps where the same values came twice."""
     values: Values
     """By key of the space."""
-    state: State
+    state: TrialState
     """How it stands."""
     scores: tuple[tuple[int, float], ...] = ()
     """(Epoch from 1, validation score) of each that was evaluated; larger is better."""
@@ -100,7 +100,7 @@ class Trial:
 
 
 def prepare_folder(folder: Path, plan: Plan) -> None:
-    """Make a study's folder, whole or not at all, or check that the one that is there is of the same plan."""
+    """Make a study's folder, whole or not at all, or check that an existing one has the same plan."""
     import json
 
     record = json.dumps(plan.to_json(), indent=1) + "\n"
@@ -118,8 +118,8 @@ def prepare_folder(folder: Path, plan: Plan) -> None:
         different.append("recipe")
     if different:
         raise RunError(
-            f"{folder}: is a study with another {', '.join(different)}; go on with what it was begun with, or choose "
-            "another folder with --out"
+            f"{folder}: is a study with another {', '.join(different)}; resume it with the settings it was begun with, "
+            "or choose another folder with --out"
         )
 
 
@@ -178,7 +178,7 @@ class Study:
         return self.plan.read(self.plan.space.overrides(values))
 
     def next(self) -> Trial | None:
-        """Begin the next trial, or go on with one that was interrupted; None if there are to be no more."""
+        """Begin the next trial, or resume an interrupted one; None if there are no more."""
         with _quiet():
             if self._left:
                 trial = self._left.pop(0)
@@ -191,7 +191,7 @@ class Study:
             return _trial(self._frozen(trial.number))
 
     def report(self, number: int, scores: Sequence[tuple[int, float]]) -> bool:
-        """Write the scores of a trial's epochs so far, and tell whether it is not worth going on with."""
+        """Write the scores of a trial's epochs so far, and tell whether to prune it."""
         trial = self._open[number]
         known = self._frozen(number).intermediate_values
         for epoch, score in scores:
@@ -253,7 +253,7 @@ class Study:
         self._study.enqueue_trial(values)
 
     def _own_label(self, key: str, found: Choices | Range) -> Label | None:
-        """Return the value of a key that leaves the recipe as it is; None if the space has no such value."""
+        """Return the value of a key that leaves the recipe as it is; None if the space has no value for this."""
         own = self.plan.read()
         if found.size is not None:
             return next((label for label in found.labels if self.recipe_of({key: label}) == own), None)
@@ -353,7 +353,7 @@ def graph_override(path: str) -> str:
 
 
 def _trial(found: optuna.trial.FrozenTrial) -> Trial:
-    states: dict[str, State] = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
+    states: dict[str, TrialState] = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
     finished = found.state.name == "COMPLETE"
     return Trial(
         found.number,

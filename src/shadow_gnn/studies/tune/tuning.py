@@ -1,4 +1,4 @@
-"""Tuning: a recipe to a study, from the first trial to the report; the same call goes on with what was stopped.
+"""Tuning: a recipe to a study, from the first trial to the report; the same call resumes a stopped study.
 
 Not for: the parts of it (space.py, study.py, search.py, report.py), nor for showing it (cli/training/tune.py).
 """
@@ -47,16 +47,16 @@ class SilentTune:
 
 @dataclass(frozen=True, eq=False)
 class TuneOptions:
-    """What a search can do without."""
+    """Optional settings of a search."""
 
     overrides: tuple[str, ...] = ()
-    """What is changed in the recipe for all trials."""
+    """Overrides of the recipe for all trials."""
     space: Path | None = None
     """File of the search space; None for the paper's."""
     num_trials: int = 50
     """Most trials of the study, those of earlier sittings included."""
     seconds: float | None = None
-    """Most time of this sitting; trials that still run then go on in the next."""
+    """Time limit of this session; trials that still run at its end resume in the next."""
     num_workers: int = 1
     """Trials that are trained at the same time, each in a process with its share of the cores."""
     sampler: Sampler = "tpe"
@@ -69,7 +69,7 @@ class TuneOptions:
     """Who is told how it goes."""
 
     def __post_init__(self) -> None:
-        """Check what is not checked where it is used."""
+        """Check the options that are not checked elsewhere."""
         for name in ("num_trials", "num_workers"):
             if getattr(self, name) < 1:
                 raise ValueError(f"TuneOptions: {name} must be at least 1, got {getattr(self, name)}")
@@ -90,7 +90,7 @@ def search_space(recipe: Path, options: TuneOptions) -> Space:
 def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | None = None) -> tuple[Ending, Outcome]:
     """Search for the settings of a recipe that are best on validation; return how it ended and what was found.
 
-    folder: the study; what is there is gone on with. The report is written however the search ends.
+    folder: the study; an existing one is resumed. The report is written however the search ends.
     """
     recipe, folder, options = Path(recipe), Path(folder), options or TuneOptions()
     import_optuna()
@@ -113,7 +113,7 @@ def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | N
 
 
 def _plan(recipe: Path, own: Recipe, space: Space, options: TuneOptions) -> tuple[Plan, str]:
-    """Return what decides the study, and the graph as any process finds it."""
+    """Return the plan of the study, and the graph as any process finds it."""
     from shadow_gnn.training.run_setup import open_recipe_graph
     from shadow_gnn.training.runs.run import with_graph_path
 

@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.base.better import score_of
 from shadow_gnn.base.errors import RunError, ShadowError
+from shadow_gnn.base.metric_order import score_from_metric
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import write_recipe
 
@@ -60,12 +60,12 @@ class Worker:
         other.close()
 
     def begin(self, number: int, recipe: Recipe, folder: Path) -> None:
-        """Let it train a trial, or go on with one whose folder is there."""
+        """Let it train a trial, or resume one whose folder exists."""
         self.trial = number
         self._send({"folder": str(folder), "recipe": write_recipe(recipe)})
 
     def receive(self) -> dict[str, Any]:
-        """Return what it says next; a process that has ended says so as a fault."""
+        """Return its next message; a process that has ended gives a fault."""
         try:
             message: dict[str, Any] = json.loads(self.connection.recv_bytes())
         except (EOFError, OSError):
@@ -74,16 +74,16 @@ class Worker:
         return message
 
     def answer(self, *, prune: bool) -> None:
-        """Tell it whether to go on after an epoch."""
+        """Tell it whether to continue after an epoch."""
         self._send({"prune": prune})
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is alive."""
         return self._process.is_alive()
 
     def stop(self) -> None:
-        """End the process at once; what its run has written is whole."""
+        """End the process at once; the files of its run are complete."""
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -163,7 +163,7 @@ def _train(connection: Connection, place: Place, graph: Graph, recipe: Recipe, f
     result = run.result
     assert result is not None
     monitor = result["monitor"]
-    return {"kind": "finished", "monitor": monitor, "score": score_of(monitor, result["valid"][monitor])}
+    return {"kind": "finished", "monitor": monitor, "score": score_from_metric(monitor, result["valid"][monitor])}
 
 
 def _check_same(folder: Path, recipe: Recipe) -> None:
@@ -182,7 +182,7 @@ class _PrunedError(Exception):
 
 
 class _Asking:
-    """A run's watcher that reports every epoch and asks whether to go on."""
+    """A run's watcher that reports every epoch and asks whether to continue."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -194,9 +194,9 @@ class _Asking:
         """Do nothing."""
 
     def on_epoch(self, state: State) -> None:
-        """Report the scores so far, those of an earlier sitting too, and end the run if it is to be pruned."""
+        """Report the scores so far, including those of an earlier session, and end the run if it is pruned."""
         scores = [
-            (epoch.number + 1, score_of(state.monitor, epoch.valid[state.monitor]))
+            (epoch.number + 1, score_from_metric(state.monitor, epoch.valid[state.monitor]))
             for epoch in state.history
             if epoch.valid
         ]

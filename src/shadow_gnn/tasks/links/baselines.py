@@ -13,7 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.base.memory import GraphCounts, Network, Prediction, available_memory, check_fits, predict_full
+from shadow_gnn.base.memory_available import available_memory, check_need
+from shadow_gnn.base.memory_needs import GraphCounts, MemoryNeed, ModelCounts, full_batch_need
 from shadow_gnn.tasks.links.encoder import EncoderOptions, encoder_scores
 from shadow_gnn.tasks.links.heuristics import Heuristic, heuristic_scores
 from shadow_gnn.tasks.links.loader import TrainingPairs
@@ -81,7 +82,7 @@ def _run(name: str, problem: LinkProblem, options: EncoderOptions, progress: Pro
     begin, splits = time.perf_counter(), problem.splits
     if name == "encoder":
         needed = _encoder_memory(splits, options)
-        check_fits(needed, available_memory(), advice=("--only with the names of heuristics", "shadow train"))
+        check_need(needed, available_memory(), advice=("--only with the names of heuristics", "shadow train"))
         scores: dict[str, Any] = dict(encoder_scores(splits, problem.pairs, options, progress=progress))
     else:
         scores = _heuristic(name, splits, progress)
@@ -93,12 +94,12 @@ def _run(name: str, problem: LinkProblem, options: EncoderOptions, progress: Pro
     return LinkBaseline(name, metrics["valid"], metrics.get("test"), seconds, problem.pairs.seed)
 
 
-def _encoder_memory(splits: LinkSplits, options: EncoderOptions) -> Prediction:
+def _encoder_memory(splits: LinkSplits, options: EncoderOptions) -> MemoryNeed:
     """Predict the encoder as full-batch training, whose output is an embedding; learned inputs are as wide as it is."""
     graph, width = splits.graph, options.hidden_dim
     in_dim = width if graph.x is None else graph.x.shape[1]
     counts = GraphCounts(graph.num_nodes, graph.num_edges, in_dim, width, mapped=False)
-    return replace(predict_full(counts, Network("sage", options.num_layers, width)), name="encoder")
+    return replace(full_batch_need(counts, ModelCounts("sage", options.num_layers, width)), name="encoder")
 
 
 def _heuristic(name: str, splits: LinkSplits, progress: Progress) -> dict[str, Any]:

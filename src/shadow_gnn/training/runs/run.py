@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import torch
 
 from shadow_gnn.base.errors import TrainingError, WriteError
-from shadow_gnn.base.memory import available_memory, check_fits
+from shadow_gnn.base.memory_available import available_memory, check_need
 from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
 from shadow_gnn.extract.base import edge_graph
 from shadow_gnn.graph.record import Graph
@@ -28,7 +28,7 @@ from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
 from shadow_gnn.training.evaluate import evaluate
-from shadow_gnn.training.footprint import predict_run
+from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
 from shadow_gnn.training.loop import Epoch, FitOptions, Silent, State, Step, Watcher, fit, stops_early
 from shadow_gnn.training.model_file import BranchEdges, ModelConfig, write_model
@@ -183,7 +183,7 @@ def check_memory(recipe: Recipe, graph: Graph, ranks: Ranks = ALONE) -> None:
     free = None if free is None else free // ranks.num_local
     # The equations cost an extraction; a graph that is far too small to matter is not looked at.
     if free is not None and graph.num_nodes + graph.num_edges > _SMALL_GRAPH:
-        check_fits(predict_run(recipe, graph), free)
+        check_need(run_need(recipe, graph), free)
 
 
 def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.base.better import better
 from shadow_gnn.base.errors import ShadowError
+from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.training.runs.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, State, read_json, run_state
@@ -87,7 +87,7 @@ def _unfinished_line(folder: Path, name: str, recipe: Recipe, state: State) -> R
     best: float | None = None
     for row in rows:
         value = row.get(f"valid_{monitor}")
-        if value is not None and better(monitor, value, best):
+        if value is not None and is_better(monitor, value, best):
             best = value
     seconds = sum(row.get("seconds", 0.0) for row in rows) / len(rows) if rows else None
     return RunLine(name, *_what(recipe), monitor, best, None, seconds, len(rows), state)

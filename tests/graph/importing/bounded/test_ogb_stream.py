@@ -7,7 +7,7 @@ import pytest
 from tests.raw_layouts import NUM_NODES, Y, write_ogb_binary
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.work_folder import Nameless
+from shadow_gnn.base.work_folder import TemporaryScratch
 from shadow_gnn.graph.importing.bounded.ogb_stream import stream_ogb
 from shadow_gnn.graph.importing.bounded.out_of_core import MEMORY_BYTES
 from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
@@ -19,7 +19,7 @@ RNG = np.random.default_rng(0)
 
 
 def stream_to(root, folder, memory_bytes=MEMORY_BYTES, **options):
-    with stream_ogb(root, StreamOptions(Nameless(folder.parent), memory_bytes), **options) as (arrays, summary):
+    with stream_ogb(root, StreamOptions(TemporaryScratch(folder.parent), memory_bytes), **options) as (arrays, summary):
         columns = arrays["x"].shape[1] if "x" in arrays else None
         save_contents(Contents(arrays, options.get("directed", False), columns), folder)
     return summary

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.work_folder import Nameless
+from shadow_gnn.base.work_folder import TemporaryScratch
 from shadow_gnn.graph.importing.bounded.carried import Carried
 from shadow_gnn.graph.importing.bounded.out_of_core import build_lists
 from shadow_gnn.graph.importing.build import build_graph
@@ -55,7 +55,11 @@ def test_equals_the_graph_that_is_built_in_memory(tmp_path, undirected, memory_b
     if num_nodes == 100_000 and memory_bytes < 1 << 24:
         memory_bytes *= 10  # A bin of rows must fit.
     found = build_lists(
-        ArrayEdges(src, dst), num_nodes, scratch=Nameless(tmp_path), undirected=undirected, memory_bytes=memory_bytes
+        ArrayEdges(src, dst),
+        num_nodes,
+        scratch=TemporaryScratch(tmp_path),
+        undirected=undirected,
+        memory_bytes=memory_bytes,
     )
     graph, summary = build_graph(src, dst, num_nodes, undirected=undirected)
     np.testing.assert_array_equal(found.indptr[:], graph.indptr)
@@ -68,7 +72,7 @@ def test_equals_the_graph_that_is_built_in_memory(tmp_path, undirected, memory_b
 @pytest.mark.parametrize("num_nodes", [0, 3])
 def test_a_graph_without_edges(tmp_path, num_nodes):
     empty = np.zeros(0, dtype=np.int64)
-    found = build_lists(ArrayEdges(empty, empty), num_nodes, scratch=Nameless(tmp_path))
+    found = build_lists(ArrayEdges(empty, empty), num_nodes, scratch=TemporaryScratch(tmp_path))
     assert found.indptr[:].tolist() == [0] * (num_nodes + 1)
     assert len(found.indices) == 0
 
@@ -94,7 +98,7 @@ def peak_bytes(folder: Path, num_edges: int, memory_bytes: int, carried: Carried
         build_lists(
             DrawnEdges(num_edges, num_edges // 5),
             num_edges // 5,
-            scratch=Nameless(folder),
+            scratch=TemporaryScratch(folder),
             carried=carried or Carried(),
             memory_bytes=memory_bytes,
         )
@@ -135,7 +139,7 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path, other, carr
     edges = ChangingEdges(src, dst)
     edges.other = other
     with pytest.raises(SourceError, match="must stay as it is while it is read, it has changed"):
-        build_lists(edges, 100, scratch=Nameless(tmp_path), memory_bytes=60_000, carried=carried)
+        build_lists(edges, 100, scratch=TemporaryScratch(tmp_path), memory_bytes=60_000, carried=carried)
 
 
 @pytest.mark.parametrize(
@@ -148,17 +152,17 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path, other, carr
 )
 def test_wrong_edges_are_named(tmp_path, edges, fault):
     with pytest.raises(SourceError, match=fault):
-        build_lists(edges, 4, scratch=Nameless(tmp_path), memory_bytes=10_000)
+        build_lists(edges, 4, scratch=TemporaryScratch(tmp_path), memory_bytes=10_000)
 
 
 def test_too_little_memory_for_one_list_is_refused(tmp_path):
     edges = ArrayEdges(np.zeros(1000, np.int64), np.arange(1000))
     with pytest.raises(ValueError, match=r"memory_bytes must be at least 64000 for the 999 entries of rows from 0 on"):
-        build_lists(edges, 1000, scratch=Nameless(tmp_path), memory_bytes=2_000)
+        build_lists(edges, 1000, scratch=TemporaryScratch(tmp_path), memory_bytes=2_000)
 
 
 def test_arguments_are_checked(tmp_path):
     with pytest.raises(ValueError, match="num_nodes must be in 0"):
-        build_lists(ArrayEdges([0], [1]), 1 << 31, scratch=Nameless(tmp_path))
+        build_lists(ArrayEdges([0], [1]), 1 << 31, scratch=TemporaryScratch(tmp_path))
     with pytest.raises(ValueError, match="src must be int64, got float64"):
-        build_lists(ArrayEdges([0.5], [1.0]), 2, scratch=Nameless(tmp_path))
+        build_lists(ArrayEdges([0.5], [1.0]), 2, scratch=TemporaryScratch(tmp_path))

@@ -18,7 +18,7 @@ from tests.graph.importing.streaming import ids_of, stream_to, tree, write_edges
 from tests.raw_layouts import csv, write_files, write_ogb_binary, write_ogb_text, write_saint
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.work_folder import Nameless, work_folder
+from shadow_gnn.base.work_folder import TemporaryScratch, work_folder_of
 from shadow_gnn.graph.importing.attach import NodeFiles
 from shadow_gnn.graph.importing.bounded import out_of_core
 from shadow_gnn.graph.importing.bounded.stream import DiskNeed, disk_estimate, stream_source
@@ -45,7 +45,7 @@ def check_equal(tmp_path, source, options=None, memory_bytes=60_000):
     assert list(found) == list(wanted) or sorted(found) == sorted(wanted)
     assert found == wanted
     verify_graph(tmp_path / "stream")
-    assert not work_folder(tmp_path / "stream").exists()
+    assert not work_folder_of(tmp_path / "stream").exists()
 
 
 @pytest.mark.parametrize("memory_bytes", [60_000, 1 << 24])
@@ -60,7 +60,11 @@ def test_equals_the_import_in_memory_byte_for_byte(tmp_path, kind, suffix, memor
 def test_scratch_without_names_gives_the_same(tmp_path, kind):
     source = write_edges(tmp_path / "edges.parquet", kind)
     save_graph(read_source(source)[0], tmp_path / "memory")
-    with stream_source(source, ImportOptions(), StreamOptions(Nameless(tmp_path), 60_000)) as (arrays, columns, _):
+    with stream_source(source, ImportOptions(), StreamOptions(TemporaryScratch(tmp_path), 60_000)) as (
+        arrays,
+        columns,
+        _,
+    ):
         save_contents(Contents(arrays, False, columns), tmp_path / "stream")
     assert tree(tmp_path / "stream") == tree(tmp_path / "memory")
 
@@ -97,7 +101,7 @@ def test_rows_of_the_source_are_kept(tmp_path):
 def test_parquet_with_ids_that_are_not_high_is_never_copied(tmp_path, kind, more):
     names = set()
 
-    class Watched(Nameless):
+    class Watched(TemporaryScratch):
         def rows(self, name, *arguments, **options):
             names.add(name)
             return super().rows(name, *arguments, **options)
@@ -274,12 +278,12 @@ def test_sigkill_leaves_no_folder_and_the_next_process_goes_on(tmp_path):
     while (done := run_python(KILLING, source, tmp_path / "stream", 12)).returncode != 0:
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert not (tmp_path / "stream").exists()
-        assert work_folder(tmp_path / "stream").exists()
+        assert work_folder_of(tmp_path / "stream").exists()
         num_killed += 1
         assert num_killed < 10
     assert num_killed > 0
     assert tree(tmp_path / "stream") == tree(tmp_path / "whole")
-    assert not work_folder(tmp_path / "stream").exists()
+    assert not work_folder_of(tmp_path / "stream").exists()
 
 
 LIMITED = """
@@ -401,7 +405,7 @@ def test_what_cannot_be_streamed_is_refused(tmp_path):
     ):
         with (
             pytest.raises(SourceError, match=fault),
-            stream_source(source, chosen, StreamOptions(Nameless(tmp_path))),
+            stream_source(source, chosen, StreamOptions(TemporaryScratch(tmp_path))),
         ):
             pass
     with pytest.raises(SourceError, match=r"must be in 0..2"):
@@ -441,7 +445,7 @@ def test_no_more_disk_is_taken_than_was_said(tmp_path, kind, values):
     taken = []
 
     def watch(stage, done, total):
-        taken.append(sum(path.stat().st_size for path in work_folder(tmp_path / "g").glob("*.npy")))
+        taken.append(sum(path.stat().st_size for path in work_folder_of(tmp_path / "g").glob("*.npy")))
 
     stream_to(source, tmp_path / "g", options, memory_bytes=300_000, progress=watch)
     need = disk_estimate(source, options)

@@ -10,14 +10,13 @@ from tests.studies.paper.measured import run_twice
 from shadow_gnn.base.files import silent
 from shadow_gnn.graph.store import open_graph
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import Network, normal_cost, shadow_cost
+from shadow_gnn.studies.cost import ModelShape, normal_cost, shadow_cost
 from shadow_gnn.studies.paper.experiments.cost_columns import (
     DATA,
     IN_DIM,
     ROWS,
     CostColumns,
     count_costs,
-    printed_value,
     row_recipe,
 )
 from shadow_gnn.training.build import build_extractor
@@ -27,15 +26,17 @@ REAL = Path(os.environ.get("SHADOW_DATA", "nowhere"))
 
 def test_every_row_of_the_table_is_there_with_a_cost_for_every_data_set():
     assert len(ROWS) == 7 + 9 + 7
-    for row in ROWS:
+    for row in ROWS.values():
         assert len(row.printed) == len(DATA)
-        assert all(printed_value(text) >= 1 for text in row.printed)
-        assert (row.kind == "ppr" and row.num_layers == 3) == (row.printed == ("(1)",) * 5)
-    assert len({row.key for row in ROWS}) == len(ROWS)
+        assert all(cost >= 1 for cost in row.printed)
+        texts = [row.printed_text(place) for place in range(len(DATA))]
+        assert (row.kind == "ppr" and row.num_layers == 3) == (texts == ["(1)"] * 5)
+        assert all(text == "(1)" or float(text) == cost for text, cost in zip(texts, row.printed, strict=True))
+    assert len({row.key for row in ROWS.values()}) == len(ROWS)
 
 
 def test_every_row_has_a_recipe_for_every_data_set():
-    for row in ROWS:
+    for row in ROWS.values():
         for name in DATA:
             recipe = row_recipe(name, row)
             assert recipe.graph == name
@@ -50,13 +51,13 @@ def test_rows_are_counted_by_the_equations(data_folder):
     found = count_costs("flickr", graph, 1000, silent)
     targets = np.asarray(graph.splits["test"])
     assert found["num_targets"] == found["num_all"] == len(targets)
-    by_name = {(row.method, row.num_layers): found["rows"][row.key] for row in ROWS}
-    network = Network("gat", (IN_DIM["flickr"], *[256] * 5))
+    by_name = {(row.method, row.num_layers): found["rows"][row.key] for row in ROWS.values()}
+    network = ModelShape("gat", (IN_DIM["flickr"], *[256] * 5))
     normal = float(normal_cost(graph, targets, network).mean())
     assert by_name["GAT", 5]["macs"] == [normal] * 3
     assert by_name["GAT-SAINT", 5] == by_name["GAT", 5]
     extractor = build_extractor(paper_recipe("flickr-gat-5-ppr").extractor, training=False)
-    unit = shadow_cost(extractor(graph, targets), Network("gat", (IN_DIM["flickr"], *[256] * 3))).mean()
+    unit = shadow_cost(extractor(graph, targets), ModelShape("gat", (IN_DIM["flickr"], *[256] * 3))).mean()
     assert by_name["GAT", 5]["ratio"] == pytest.approx([normal / unit] * 3)
     assert by_name["shaDow-GAT (PPR)", 3]["ratio"] == [1.0, 1.0, 1.0]
     assert by_name["shaDow-GAT (PPR) + pooling", None]["num_layers"] == 3
@@ -118,6 +119,6 @@ def test_pinned_on_the_real_graphs(name):
     if not (REAL / name / "graph.json").exists():
         pytest.skip(f"SHADOW_DATA must hold {name}")
     found = count_costs(name, open_graph(REAL / name), 4000, silent)["rows"]
-    ratios = {row.key: found[row.key]["ratio"][0] for row in ROWS}
+    ratios = {row.key: found[row.key]["ratio"][0] for row in ROWS.values()}
     for key, value in PINNED[name].items():
         assert ratios[key] == pytest.approx(value, rel=5e-3), key

@@ -5,7 +5,6 @@ Not for: times by part (extraction_time.py).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import torch
 
-from shadow_gnn.base.files import Progress, new_checksum
+from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.recipe import PprRecipe, Recipe
@@ -21,9 +20,9 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
-from shadow_gnn.studies.paper.timing import Clock, machine
-from shadow_gnn.studies.paper.trained import adapted, fast_graph, train
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
+from shadow_gnn.studies.paper.training_jobs import adapted, digest, fast_graph, train
 from shadow_gnn.tasks.metrics import METRICS
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.build import build_extractor
@@ -64,7 +63,7 @@ class AccuracyTime:
     summary = "Accuracy against inference time, the scope size changed without retraining."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each model, shaDow and, where the figure has them, normal: training and evaluation."""
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
@@ -75,18 +74,18 @@ class AccuracyTime:
                     jobs.append(_job(name, layer, "full", small, options))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show ours beside the paper's."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
         return Finding(
             title="Inference time against accuracy",
             text=_TEXT,
             tables=(_table(results),),
             draw=partial(_draw, dict(results)),
-            notes=tuple(sorted({f"Measured on: {result['machine']}." for result in results.values()})),
+            notes=machine_notes(results.values()),
         )
 
 
-def _job(name: str, layer: str, kind: str, graph: Graph, options: Options) -> Job:
+def _job(name: str, layer: str, kind: str, graph: Graph, options: ReproduceOptions) -> Job:
     recipe = adapted(paper_recipe(f"{name}-{layer}-5-{kind}"), options)
     sizes = FAST_SIZES if options.fast else SIZES
     settings = {
@@ -97,12 +96,10 @@ def _job(name: str, layer: str, kind: str, graph: Graph, options: Options) -> Jo
         "sizes": sizes,
         "machine": machine(),
     }
-    # What decides the training is in the name of the run: one of other settings is never gone on with.
-    checksum = new_checksum()
+    # The name of the run has the settings of training: a run of other settings is never resumed.
     trained = {key: settings[key] for key in ("recipe", "fingerprint", "in_dim", "targets")}
-    checksum.update(json.dumps(trained, sort_keys=True).encode())
     key = f"{name}-{layer}-5-{kind}"
-    folder = options.out / "runs" / f"{key}-{checksum.hexdigest()[:8]}"
+    folder = options.out / "runs" / f"{key}-{digest(trained)}"
     alone = FAST_ALONE if options.fast else ALONE
     run = partial(_train_and_measure, recipe, graph, folder, sizes if kind == "ppr" else (), alone)
     return Job(key, f"{key}: training, then evaluation", settings, run)
@@ -153,7 +150,7 @@ def _alone(trained: TrainedModel, graph: Graph, count: int) -> dict[str, float]:
 
 
 def _lines(results: Mapping[str, Result]) -> list[tuple[str, str, str, Result]]:
-    """Return (data, layer, kind, result) of what is there, in the paper's order."""
+    """Return (data, layer, kind, result) of the available results, in the paper's order."""
     models = [(name, layer, kind) for name in DATA for layer in LAYERS for kind in ("ppr", "full")]
     keys = {model: "{}-{}-5-{}".format(*model) for model in models}
     return [(*model, results[keys[model]]) for model in models if keys[model] in results]

@@ -19,9 +19,9 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.data import SEED, dataset_jobs
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 Ints = NDArray[np.int64]
@@ -29,7 +29,6 @@ Ints = NDArray[np.int64]
 DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
 NUM_HOPS = 4
 MAX_TARGETS, FAST_TARGETS = 4000, 256
-_SEED = 0
 _BLOCK_TARGETS = 1024
 
 # The bars of Figure 2, from hop 1 to 4: of a 4-layer GNN, and of shaDow with PPR.
@@ -52,21 +51,20 @@ class Composition:
     summary = "Share of nodes at each hop: 4-layer GNN against PPR scopes."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return one job for each data set that is there."""
-        most = FAST_TARGETS if options.fast else MAX_TARGETS
-        return [
-            Job(
-                name,
-                f"composition of neighbourhoods on {name}",
-                {"graph": graph.fingerprint, "max_targets": most, "seed": _SEED, "recipe": recipe_name(name)},
-                partial(measure_composition, name, graph, most),
-            )
-            for name, graph in open_found(DATA, options.data).items()
-        ]
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return one job for each available dataset."""
+        most = (MAX_TARGETS, FAST_TARGETS)
+        return dataset_jobs(
+            DATA,
+            options,
+            "composition of neighbourhoods",
+            measure_composition,
+            most=most,
+            settings=lambda name: {"recipe": recipe_name(name)},
+        )
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show both conventions beside the paper's bars."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show both conventions next to the paper's bars."""
         return Finding(
             title="Neighbourhood composition (Figure 2)",
             text=_TEXT,
@@ -88,7 +86,7 @@ def measure_composition(name: str, graph: Graph, max_targets: int, progress: Pro
     extractor = build_extractor(recipe, training=False)
     found: dict[str, Any] = {}
     for split in SPLITS:
-        targets = sample_targets(np.asarray(graph.splits[split], dtype=np.int64), max_targets, seed=_SEED)
+        targets = sample_targets(np.asarray(graph.splits[split], dtype=np.int64), max_targets, seed=SEED)
         within = hop_counts(graph, targets, NUM_HOPS, progress=progress).nodes
         normal = np.diff(within, axis=1)
         scopes = scope_hops(graph, extractor, targets, progress)
@@ -107,7 +105,7 @@ def scope_hops(graph: Graph, extractor: Extractor, targets: Ints, progress: Prog
     parts = [np.zeros((0, NUM_HOPS), np.int64)]
     for start in range(0, len(targets), _BLOCK_TARGETS):
         progress("extracting", start, len(targets))
-        parts.append(_hops_of(extractor(graph, targets[start : start + _BLOCK_TARGETS], seed=_SEED)))
+        parts.append(_hops_of(extractor(graph, targets[start : start + _BLOCK_TARGETS], seed=SEED)))
     return np.concatenate(parts)
 
 
@@ -161,7 +159,7 @@ def closest(result: Result, name: str, kind: str) -> tuple[str, str]:
 
 
 def _draw(results: Mapping[str, Result], path: Path) -> None:
-    """Draw stacked bars, the paper's beside ours."""
+    """Draw stacked bars, the paper's next to ours."""
 
     def on(axes: list[Any]) -> None:
         for side, (plot, kind, title) in enumerate(
@@ -191,4 +189,4 @@ says neither over which targets it averaged nor how, so there are two splits and
 together (ratio of totals), and the mean over targets of each one's shares (mean of ratios). At most {MAX_TARGETS:,}
 targets of a split are drawn. The figure shows the nearest."""
 
-_NOTES = ("The paper's PPR bars of one data set add up to more than 1 (Flickr 1.073, Reddit 1.166, arxiv 1.022).",)
+_NOTES = ("The paper's PPR bars of one dataset add up to more than 1 (Flickr 1.073, Reddit 1.166, arxiv 1.022).",)

@@ -1,6 +1,6 @@
-"""Cost columns: the inference cost of every row of Table 1, counted on the graphs, beside what the paper prints.
+"""Cost columns: the inference cost of every row of Table 1, counted on the graphs, with the paper's values.
 
-Not for: the equations (analysis/cost) or accuracies (table1.py).
+Not for: the equations (studies/cost) or accuracies (table1.py).
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from shadow_gnn.studies.cost import (
     scope_sizes,
     shadow_macs,
 )
-from shadow_gnn.studies.cost.recipe import cost_network
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.cost.recipe import model_shape
+from shadow_gnn.studies.paper.data import SEED, dataset_jobs
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.paper.paper_values import TABLE_1
 from shadow_gnn.training.build import build_extractor
 
 Ints = NDArray[np.int64]
@@ -41,7 +42,6 @@ DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
 IN_DIM = {"flickr": 500, "reddit": 602, "yelp": 300, "ogbn-arxiv": 128, "ogbn-products": 100}
 """Feature columns of the paper's data; costs are of these, whatever columns a graph here has."""
 MAX_TARGETS, FAST_TARGETS = 4000, 256
-_SEED = 0
 _HIDDEN_DIM = 256
 
 
@@ -49,84 +49,50 @@ _HIDDEN_DIM = 256
 class Row:
     """A row of the paper's table."""
 
+    table_key: str
+    """Key of the row in TABLE_1."""
     method: str
     """As the table names it."""
     layer: str
     """gcn, sage or gat."""
     num_layers: int | None
-    """None where it differs between data sets (3/5)."""
+    """None where it differs between datasets (3/5)."""
     kind: str
     """normal, ppr, 2hop or pool."""
-    printed: tuple[str, ...]
-    """Costs as they are printed, one for each of DATA."""
+    printed: tuple[float, ...]
+    """Printed costs, one for each of DATA."""
 
     @property
     def key(self) -> str:
         """Name of the row among results."""
         return f"{self.layer}-{self.num_layers or 'any'}-{self.kind}-{self.method}"
 
+    def printed_text(self, place: int) -> str:
+        """Return a cost as the paper prints it; (1) is the unit of its layer and dataset."""
+        is_unit = self.table_key.endswith("-3-ppr")
+        return "(1)" if is_unit else f"{self.printed[place]:.0E}".replace("E+0", "E")
 
-_KINDS = {
-    "3-normal": ("{normal}", 3, "normal"),
-    "5-normal": ("{normal}", 5, "normal"),
-    "3-saint": ("{short}-SAINT", 3, "normal"),
-    "5-saint": ("{short}-SAINT", 5, "normal"),
-    "3-2hop": ("shaDow-{short} (2-hop)", 3, "2hop"),
-    "5-2hop": ("shaDow-{short} (2-hop)", 5, "2hop"),
-    "3-ppr": ("shaDow-{short} (PPR)", 3, "ppr"),
-    "5-ppr": ("shaDow-{short} (PPR)", 5, "ppr"),
-    "pool": ("shaDow-{short} (PPR) + pooling", None, "pool"),
+
+_METHODS = {
+    "full": ("{name}", "normal"),
+    "saint": ("{short}-SAINT", "normal"),
+    "2hop": ("shaDow-{short} (2-hop)", "2hop"),
+    "ppr": ("shaDow-{short} (PPR)", "ppr"),
+    "pooling": ("shaDow-{short} (PPR) + pooling", "pool"),
 }
 
 
-def _rows(normal: str, short: str, printed: Mapping[str, str]) -> list[Row]:
-    """Return the rows of one architecture, in the order of the table; GraphSAINT's cost as the normal ones' do."""
-    costs = {**printed, "3-saint": printed["3-normal"], "5-saint": printed["5-normal"]}
-    return [
-        Row(method.format(normal=normal, short=short), short.lower(), num_layers, kind, tuple(costs[key].split()))
-        for key, (method, num_layers, kind) in _KINDS.items()
-        if key in costs
-    ]
+def _row(key: str) -> Row:
+    """Return the row of a key of TABLE_1; GraphSAINT's inference is that of a normal GNN."""
+    layer, *rest = key.split("-")
+    method, kind = _METHODS[rest[-1]]
+    names = {"name": "GraphSAGE" if layer == "sage" else layer.upper(), "short": layer.upper()}
+    printed = tuple(TABLE_1[data][key].cost for data in DATA)
+    return Row(key, method.format(**names), layer, int(rest[0]) if len(rest) > 1 else None, kind, printed)
 
 
-# Printed in Table 1; (1) is what the costs of an architecture and data set are measured in.
-ROWS = (
-    *_rows(
-        "GCN",
-        "GCN",
-        {
-            "3-normal": "2E0 6E1 2E1 1E1 5E0",
-            "5-normal": "2E2 1E3 1E3 1E3 9E2",
-            "3-ppr": "(1) (1) (1) (1) (1)",
-            "5-ppr": "1E0 1E0 2E0 2E0 2E0",
-            "pool": "1E0 1E0 2E0 2E0 2E0",
-        },
-    ),
-    *_rows(
-        "GraphSAGE",
-        "SAGE",
-        {
-            "3-normal": "3E0 5E1 2E1 1E1 4E0",
-            "5-normal": "2E2 1E3 2E3 1E3 1E3",
-            "3-2hop": "1E0 1E0 1E0 1E0 1E0",
-            "5-2hop": "2E0 2E0 2E0 2E0 2E0",
-            "3-ppr": "(1) (1) (1) (1) (1)",
-            "5-ppr": "2E0 2E0 2E0 2E0 2E0",
-            "pool": "2E0 2E0 1E0 2E0 1E0",
-        },
-    ),
-    *_rows(
-        "GAT",
-        "GAT",
-        {
-            "3-normal": "2E1 3E2 2E2 1E2 3E1",
-            "5-normal": "2E2 2E3 2E3 3E3 2E3",
-            "3-ppr": "(1) (1) (1) (1) (1)",
-            "5-ppr": "2E0 2E0 2E0 2E0 2E0",
-            "pool": "1E0 2E0 1E0 2E0 1E0",
-        },
-    ),
-)
+ROWS = {key: _row(key) for key in TABLE_1[DATA[0]]}
+"""The rows in the order of the table, by their keys in TABLE_1."""
 
 
 class CostColumns:
@@ -137,21 +103,20 @@ class CostColumns:
     summary = "Inference cost of every row of Table 1 by the appendix's equations."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return one job for each data set that is there."""
-        most = FAST_TARGETS if options.fast else MAX_TARGETS
-        return [
-            Job(
-                name,
-                f"inference cost on {name}",
-                {"graph": graph.fingerprint, "max_targets": most, "seed": _SEED, "in_dim": IN_DIM[name], "version": 1},
-                partial(count_costs, name, graph, most),
-            )
-            for name, graph in open_found(DATA, options.data).items()
-        ]
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return one job for each available dataset."""
+        most = (MAX_TARGETS, FAST_TARGETS)
+        return dataset_jobs(
+            DATA,
+            options,
+            "inference cost",
+            count_costs,
+            most=most,
+            settings=lambda name: {"in_dim": IN_DIM[name], "version": 1},
+        )
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show ours beside the paper's."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
         return Finding(
             title="Inference cost (Table 1)",
             text=_TEXT,
@@ -162,18 +127,18 @@ class CostColumns:
 
 
 def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
-    """Count all rows for the test targets of a data set, or for a sample of them."""
+    """Count all rows for the test targets of a dataset, or for a sample of them."""
     every = np.asarray(graph.splits["test"], dtype=np.int64)
-    targets = sample_targets(every, max_targets, seed=_SEED)
+    targets = sample_targets(every, max_targets, seed=SEED)
     counts = hop_counts(graph, targets, 5, progress=progress)
     sizes: dict[str, ScopeSizes] = {}
     found: dict[str, Any] = {}
     for layer in ("gcn", "sage", "gat"):
         unit = None
         # The row that is the unit comes first.
-        for row in sorted((row for row in ROWS if row.layer == layer), key=lambda row: row.kind != "ppr"):
+        for row in sorted((row for row in ROWS.values() if row.layer == layer), key=lambda row: row.kind != "ppr"):
             recipe = row_recipe(name, row)
-            network = cost_network(recipe.model, IN_DIM[name])
+            network = model_shape(recipe.model, IN_DIM[name])
             if row.kind == "normal":
                 macs = normal_macs(counts, network)
             else:
@@ -194,12 +159,12 @@ def _sizes(recipe: Recipe, graph: Graph, targets: Ints, known: dict[str, ScopeSi
     assert recipe.extractor is not None
     extractor = build_extractor(recipe.extractor, training=False)
     if extractor.key not in known:
-        known[extractor.key] = scope_sizes(graph, extractor, targets, seed=_SEED, progress=progress)
+        known[extractor.key] = scope_sizes(graph, extractor, targets, seed=SEED, progress=progress)
     return known[extractor.key]
 
 
 def row_recipe(name: str, row: Row) -> Recipe:
-    """Return the recipe of a row for a data set; that of a normal GNN differs only in having no scope."""
+    """Return the recipe of a row for a dataset; that of a normal GNN differs only in having no scope."""
     if row.kind == "normal":
         return paper_recipe(f"{name}-{row.layer}-{row.num_layers}-full")
     if row.kind == "pool":
@@ -210,16 +175,19 @@ def row_recipe(name: str, row: Row) -> Recipe:
 
 
 def _wide_table(results: Mapping[str, Result]) -> Table:
-    """Return the paper's table: a row for each method, two columns for each data set."""
+    """Return the paper's table: a row for each method, two columns for each dataset."""
     columns = ["method", "layers"]
     for name in DATA:
         columns += [f"{name} (paper)", f"{name} (ours)"]
     rows: list[tuple[Cell, ...]] = []
-    for row in ROWS:
+    for row in ROWS.values():
         cells: list[Cell] = [row.method, str(row.num_layers or "3/5")]
         for place, name in enumerate(DATA):
             result = results.get(name)
-            cells += [row.printed[place], None if result is None else round(result["rows"][row.key]["ratio"][0], 2)]
+            cells += [
+                row.printed_text(place),
+                None if result is None else round(result["rows"][row.key]["ratio"][0], 2),
+            ]
         rows.append(tuple(cells))
     caption = "Table 1, cost: operations per test node over those of the 3-layer shaDow (PPR) of the same architecture."
     return Table("cost", caption, tuple(columns), tuple(rows))
@@ -242,7 +210,7 @@ def _long_table(results: Mapping[str, Result]) -> Table:
     )
     rows: list[tuple[Cell, ...]] = []
     for name, result in results.items():
-        for row in ROWS:
+        for row in ROWS.values():
             found = result["rows"][row.key]
             whole = found["full_batch_macs"]
             rows.append(
@@ -250,7 +218,7 @@ def _long_table(results: Mapping[str, Result]) -> Table:
                     name,
                     row.method,
                     found["num_layers"],
-                    row.printed[DATA.index(name)],
+                    row.printed_text(DATA.index(name)),
                     *found["ratio"],
                     *(value / 1e6 for value in found["macs"]),
                     None if whole is None else whole / 1e6,
@@ -261,11 +229,6 @@ def _long_table(results: Mapping[str, Result]) -> Table:
     return Table("cost-detail", caption, columns, tuple(rows))
 
 
-def printed_value(text: str) -> float:
-    """Return a printed cost as a number; (1) is the unit."""
-    return 1.0 if text == "(1)" else float(text)
-
-
 def _draw(results: Mapping[str, Result], path: Path) -> None:
     """Draw ours over the paper's, with a line where they are equal."""
 
@@ -273,8 +236,8 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
         (plot,) = axes
         for colour, (name, result) in zip(COLOURS, results.items(), strict=False):
             place = DATA.index(name)
-            paper = [printed_value(row.printed[place]) for row in ROWS]
-            ours = [result["rows"][row.key]["ratio"][0] for row in ROWS]
+            paper = [row.printed[place] for row in ROWS.values()]
+            ours = [result["rows"][row.key]["ratio"][0] for row in ROWS.values()]
             plot.scatter(paper, ours, s=28, alpha=0.7, color=colour, label=name)
         plot.plot((0.7, 5e3), (0.7, 5e3), color="0.6", linewidth=1)
         plot.set_xscale("log")

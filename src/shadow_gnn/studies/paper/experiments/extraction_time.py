@@ -1,4 +1,4 @@
-"""Extraction time: milliseconds per node for the PPR scope, beside those of the models that read it.
+"""Extraction time: milliseconds per node for the PPR scope and for the models that read it.
 
 Not for: accuracy (accuracy_time.py).
 """
@@ -22,11 +22,11 @@ from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
-from shadow_gnn.studies.paper.timing import Clock, machine
-from shadow_gnn.studies.paper.trained import adapted
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
+from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.run_setup import make_setup
@@ -56,15 +56,14 @@ class ExtractionTime:
     summary = "Time of PPR extraction against that of the models, per node."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return one job for each data set that is there."""
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return one job for each available dataset."""
         num_targets = FAST_TARGETS if options.fast else NUM_TARGETS
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
             recipes = {layer: adapted(paper_recipe(recipe), options) for layer, recipe in _recipes(name).items()}
             settings = {
-                "graph": graph.fingerprint,
-                "in_dim": 0 if graph.x is None else graph.x.shape[1],
+                **graph_settings(graph),
                 "num_targets": num_targets,
                 "recipes": {layer: recipe.model_dump(mode="json") for layer, recipe in recipes.items()},
                 "machine": machine(),
@@ -73,15 +72,15 @@ class ExtractionTime:
             jobs.append(Job(name.lower(), f"times on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show ours beside the paper's."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
         named = {name: results[name.lower()] for name in DATA if name.lower() in results}
         return Finding(
             title="Extraction time against model time",
             text=_TEXT,
             tables=(_table(named),),
             draw=partial(_draw, named),
-            notes=tuple(sorted({f"Measured on: {result['machine']}." for result in named.values()})),
+            notes=machine_notes(named.values()),
         )
 
 

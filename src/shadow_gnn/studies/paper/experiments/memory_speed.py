@@ -21,11 +21,11 @@ from shadow_gnn.loading.batch import collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
-from shadow_gnn.studies.paper.timing import Clock, machine
-from shadow_gnn.studies.paper.trained import adapted
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
+from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.loop import make_optimiser
 from shadow_gnn.training.run_setup import make_setup
@@ -50,16 +50,15 @@ class MemorySpeed:
     summary = "Memory and speed of shaDow-GAT by batch size."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return a job for each data set that is there and each batch size."""
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return a job for each available dataset and each batch size."""
         num_targets = FAST_TARGETS if options.fast else NUM_TARGETS
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
             recipe = adapted(paper_recipe(_recipe(name)), options)
             for size in BATCH_SIZES:
                 settings = {
-                    "graph": graph.fingerprint,
-                    "in_dim": 0 if graph.x is None else graph.x.shape[1],
+                    **graph_settings(graph),
                     "recipe": recipe.model_dump(mode="json"),
                     "batch_size": size,
                     "num_targets": num_targets,
@@ -69,15 +68,15 @@ class MemorySpeed:
                 jobs.append(Job(f"{name.lower()}-{size}", f"batches of {size} on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show ours beside the paper's."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
         points = _points(results)
         return Finding(
             title="Memory and speed by batch size",
             text=_TEXT,
             tables=(_table(points),),
             draw=partial(_draw, points),
-            notes=tuple(sorted({f"Measured on: {result['machine']}." for result in results.values()})),
+            notes=machine_notes(results.values()),
         )
 
 
@@ -86,7 +85,7 @@ def _recipe(name: str) -> str:
 
 
 def _in_own_process(recipe: Recipe, graph: Graph, batch_size: int, num_targets: int, progress: Progress) -> Result:
-    """Measure in a new process: in this one, memory that earlier work has freed would hide what this work needs."""
+    """Measure in a new process: in this one, memory freed by earlier work would hide this need."""
     progress(f"batches of {batch_size}", 0, 1)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -123,7 +122,7 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
 
 
 def _restart_peak() -> int | None:
-    """Have the system count the most memory from now on; return what is held now."""
+    """Have the system count the most memory from now on; return the present memory."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -139,7 +138,7 @@ def _status(name: str) -> int | None:
 
 
 def _points(results: Mapping[str, Result]) -> dict[str, list[dict[str, Any]]]:
-    """Return what was measured by data set, each with its speed over that of the smallest batches."""
+    """Return the measurements by dataset, each with its speed over that of the smallest batches."""
     points: dict[str, list[dict[str, Any]]] = {}
     for name in DATA:
         found = [results[key] for size in BATCH_SIZES if (key := f"{name.lower()}-{size}") in results]

@@ -19,14 +19,13 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import estimate_mean, sample_targets
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.data import SEED, dataset_jobs
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 DATA = ("reddit", "yelp", "ogbn-products", "flickr", "ogbn-arxiv")
 MAX_TARGETS, FAST_TARGETS = 2000, 64
-_SEED = 0
 _BLOCK_TARGETS = 256
 
 # Printed in the appendix: average 2-hop size, and average number of nodes touched by PPR.
@@ -41,21 +40,20 @@ class PprTouched:
     summary = "Nodes that the approximate PPR touches for a target, beside its 2-hop size."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return one job for each data set that is there."""
-        most = FAST_TARGETS if options.fast else MAX_TARGETS
-        return [
-            Job(
-                name,
-                f"nodes touched by PPR on {name}",
-                {"graph": graph.fingerprint, "max_targets": most, "seed": _SEED, "recipe": f"{name}-gcn-3-ppr"},
-                partial(measure_touched, name, graph, most),
-            )
-            for name, graph in open_found(DATA, options.data).items()
-        ]
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return one job for each available dataset."""
+        most = (MAX_TARGETS, FAST_TARGETS)
+        return dataset_jobs(
+            DATA,
+            options,
+            "nodes touched by PPR",
+            measure_touched,
+            most=most,
+            settings=lambda name: {"recipe": f"{name}-gcn-3-ppr"},
+        )
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show ours beside the paper's."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
         columns = (
             "data",
             "2-hop size (paper)",
@@ -81,9 +79,9 @@ class PprTouched:
 
 
 def measure_touched(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
-    """Count for the test targets of a data set, or for a sample of them."""
+    """Count for the test targets of a dataset, or for a sample of them."""
     every = np.asarray(graph.splits["test"], dtype=np.int64)
-    targets = sample_targets(every, max_targets, seed=_SEED)
+    targets = sample_targets(every, max_targets, seed=SEED)
     recipe = paper_recipe(f"{name}-gcn-3-ppr").extractor
     assert recipe is not None
     fixed = build_extractor(recipe, training=False)
@@ -132,7 +130,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
 
 
 _TEXT = f"""Nodes whose score or residual the push changes, on average over test targets (at most {MAX_TARGETS:,}
-drawn), with the tolerance of the data set's recipes, and with ours, which is refined for each target until the best
+drawn), with the tolerance of the dataset's recipes, and with ours, which is refined for each target until the best
 nodes are settled. The 2-hop size counts all nodes within two hops, the target included."""
 
 _NOTES = (

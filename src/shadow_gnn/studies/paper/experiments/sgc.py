@@ -23,9 +23,9 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, Matrix, fit_powers
 from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardised
 from shadow_gnn.tasks.task import node_task, split_targets
@@ -64,8 +64,8 @@ class SgcOversmoothing:
     summary = "Oversmoothing: accuracy of SGC and shaDow-SGC with the power of the adjacency."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return a job for each data set that is there, both models and every seed; one job has all powers."""
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return a job for each available dataset, both models and every seed; one job has all powers."""
         inputs = _Propagated(options)
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
@@ -73,8 +73,7 @@ class SgcOversmoothing:
             for kind, label in KINDS.items():
                 for seed in range(options.repeat or 1):
                     settings = {
-                        "graph": graph.fingerprint,
-                        "in_dim": 0 if graph.x is None else graph.x.shape[1],
+                        **graph_settings(graph),
                         "recipe": recipe.model_dump(mode="json"),
                         "powers": POWERS,
                         "least_batch": LEAST_BATCH,
@@ -85,8 +84,8 @@ class SgcOversmoothing:
                     jobs.append(Job(f"{name}-{kind}-{seed}", f"{label} on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show the mean over seeds beside the paper's points."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show the mean over seeds next to the paper's points."""
         curves = _curves(results)
         return Finding(
             title="SGC oversmoothing (Figure 3)",
@@ -98,9 +97,9 @@ class SgcOversmoothing:
 
 
 class _Propagated:
-    """The inputs of the last data set and model, so that all seeds share one propagation."""
+    """The inputs of the last dataset and model, so that all seeds share one propagation."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ReproduceOptions) -> None:
         self.options = options
         self._key: tuple[str, str] | None = None
         self._inputs: tuple[dict[str, Matrix], dict[str, Tensor]] | None = None
@@ -117,9 +116,9 @@ class _Propagated:
 
 
 def propagate(
-    graph: Graph, recipe: Recipe, kind: str, options: Options, progress: Progress
+    graph: Graph, recipe: Recipe, kind: str, options: ReproduceOptions, progress: Progress
 ) -> tuple[dict[str, Matrix], dict[str, Tensor]]:
-    """Return what the classifiers read for the targets of each split, [B, P, F], and their classes.
+    """Return the classifiers' inputs for the targets of each split, [B, P, F], and their classes.
 
     Inductive training sees the training nodes and the edges among them; validation and test see the whole graph.
     """
@@ -179,7 +178,7 @@ def _run(
 
 
 def _curves(results: Mapping[str, Result]) -> dict[tuple[str, str], list[tuple[float, float, int]]]:
-    """Return (mean, deviation, runs) of the test accuracy by power, for each data set and model."""
+    """Return (mean, deviation, runs) of the test accuracy by power, for each dataset and model."""
     curves = {}
     for name in DATA:
         for kind in KINDS:

@@ -1,6 +1,6 @@
-"""Table 1: accuracy and inference cost of every model on five data sets.
+"""Table 1: accuracy and inference cost of every model on five datasets.
 
-Not for: training (studies/paper/trained.py) or counting operations (cost_columns.py).
+Not for: training (studies/paper/training_jobs.py) or counting operations (cost_columns.py).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Spread, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.experiments.cost_columns import ROWS, CostColumns
 from shadow_gnn.studies.paper.paper_values import TABLE_1
 from shadow_gnn.studies.paper.scores import Heads, Line, how_text, score_table
-from shadow_gnn.studies.paper.trained import RecipeOf, Row, metric_of, score, training_jobs
+from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, metric_of, score, training_jobs
 
 PAPER_RUNS = 5
 
@@ -43,45 +43,42 @@ _COLOUR = dict(zip(("gcn", "sage", "gat"), COLOURS, strict=False))
 
 @dataclass(frozen=True)
 class Model:
-    """A row of the table on one data set."""
+    """A row of the table on one dataset."""
 
     line: Line
-    """What is trained, how it is called, the printed accuracy."""
+    """Recipe, labels and printed accuracy."""
     layer: str
     """gcn, sage or gat."""
     kind: str
     """full, saint, 2hop, ppr or pooling."""
-    num_layers: int | None
-    """None where it differs between data sets."""
+    key: str
+    """Its key in TABLE_1."""
     printed_cost: float
-    """What the paper prints."""
+    """The paper's cost."""
 
     def cost(self, results: Mapping[str, Result]) -> float | None:
         """Return operations of one prediction over those of the 3-layer shaDow (PPR) model with the same layer."""
         found = results.get(_cost_key(self.line.row.data))
         if found is None:
             return None
-        kind = {"full": "normal", "saint": "normal", "pooling": "pool"}.get(self.kind, self.kind)
-        wanted = self.layer, self.num_layers, kind
-        row = next(row for row in ROWS if (row.layer, row.num_layers, row.kind) == wanted)
-        return float(found["rows"][row.key]["ratio"][0])
+        return float(found["rows"][ROWS[self.key].key]["ratio"][0])
 
 
 def _models(data: str) -> list[Model]:
     models = []
     for key, printed in TABLE_1[data].items():
         layer, *rest = key.split("-")
-        kind, num_layers = rest[-1], int(rest[0]) if len(rest) > 1 else None
+        kind = rest[-1]
         tail = POOLED[data][layer] if kind == "pooling" else "-".join(rest)
         method = _KINDS[kind][0].format(layer.upper())
         row = Row(f"{data}-{layer}-{tail}", data)
         line = Line(row, (method, tail.split("-")[0]), printed.score)
-        models.append(Model(line, layer, kind, num_layers, printed.cost))
+        models.append(Model(line, layer, kind, key, printed.cost))
     return models
 
 
 MODELS = {data: _models(data) for data in TABLE_1}
-"""The rows of the table, by data set."""
+"""The rows of the table, by dataset."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +89,18 @@ class Table1:
     """Gives the recipe of a name."""
     name = "table1"
     paper = "Table 1"
-    summary = "GCN, SAGE, GAT, normal, GraphSAINT and shaDow, on five data sets: accuracy and cost."
+    summary = "GCN, SAGE, GAT, normal, GraphSAINT and shaDow, on five datasets: accuracy and cost."
     data = tuple(TABLE_1)
 
-    def jobs(self, options: Options) -> Sequence[Job]:
-        """Return a job that counts the costs of each data set, then one for each model, data set and seed."""
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
+        """Return a job that counts the costs of each dataset, then one for each model, dataset and seed."""
         graphs = open_found(self.data, options.data)
         costs = [replace(job, key=_cost_key(job.key)) for job in CostColumns().jobs(options)]
         rows = (model.line.row for models in MODELS.values() for model in models)
         return [*costs, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
-        """Show ours beside the paper's."""
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
         graphs = open_found(self.data, options.data)
         return Finding(
             title="Table 1: accuracy and inference cost",
@@ -180,7 +177,7 @@ _COST_TEXT = (
     "`shadow reproduce cost` has them with confidence intervals. The paper prints one digit."
 )
 _NOTES = (
-    "Settings of normal GNNs and of GraphSAINT are not published: those recipes take what they can from the data set's "
-    "shaDow rows, and their heads say what is ours.",
+    "Settings of normal GNNs and of GraphSAINT are not published: those recipes follow the dataset's "
+    "shaDow rows where they can, and their heads name our own choices.",
     "OOM: the paper ran out of memory. Here a run that would not fit is refused and listed as not done.",
 )

@@ -1,0 +1,37 @@
+"""Layers by name: the table that `model.layer` of a recipe is looked up in.
+
+Not for: the layers themselves; each has its own file. A new layer is a file and a line here.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from shadow_gnn.nn.layers.base import Layer, LayerOptions, LayerStack, stacked
+from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
+from shadow_gnn.nn.layers.gcn import GcnLayer
+from shadow_gnn.nn.layers.gin import GinLayer
+from shadow_gnn.nn.layers.mlp import MlpLayer
+from shadow_gnn.nn.layers.pyg import PygLayer
+from shadow_gnn.nn.layers.sage import SageLayer
+from shadow_gnn.nn.layers.sgc import sgc_layers
+from shadow_gnn.nn.pyg_class import pyg_class
+
+LAYERS: dict[str, LayerStack] = {
+    "gcn": stacked(GcnLayer),
+    "sage": stacked(SageLayer),
+    "gin": stacked(GinLayer),
+    "mlp": stacked(MlpLayer),
+    "gat": stacked(GatLayer),
+    "gatconv": stacked(GatConvLayer),
+    "sgc": sgc_layers,
+}
+
+
+def make_layers(name: str, in_dim: int, hidden_dim: int, num_layers: int, options: LayerOptions) -> list[Layer]:
+    """Make the layers of a backbone; name: a key of LAYERS, or a conv class of PyG."""
+    stack = LAYERS.get(name)
+    if stack is None:
+        pyg_class("model: layer", "conv", name, LAYERS)
+        stack = stacked(partial(PygLayer, name))
+    return stack(in_dim, hidden_dim, num_layers, options)
