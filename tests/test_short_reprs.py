@@ -63,7 +63,7 @@ def test_scopes():
 def test_batches():
     graph = communities()
     extractor = PprExtractor(topk=10, edge_pos=True)
-    (batch,) = Loader(graph, extractor, [0, 1], batch_size=2, edges=("id",))
+    (batch,) = Loader(graph, extractor, [0, 1], batch_size=2, edge_arrays=("id",))
     facts = f"scopes: 2; nodes: {batch.num_nodes}; edges: {batch.num_edges}; order: hop; "
     width = graph.x.shape[1]
     assert repr(batch) == f"Batch({facts}features: {width}; labels: 2; edge arrays: edge_id; device: cpu)"

@@ -40,8 +40,15 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.store import open_graph as open_graph
     from shadow_gnn.graph.store import save_graph as save_graph
     from shadow_gnn.graph.verify import verify_graph as verify_graph
-    from shadow_gnn.inference.loaders import evaluate_split as evaluate_split
-    from shadow_gnn.inference.loaders import prediction_loaders as prediction_loaders
+    from shadow_gnn.inference.estimators import LinkPredictor as LinkPredictor
+    from shadow_gnn.inference.estimators import NodeClassifier as NodeClassifier
+    from shadow_gnn.inference.estimators import NodeRegressor as NodeRegressor
+    from shadow_gnn.inference.evaluation import evaluate_split as evaluate_split
+    from shadow_gnn.inference.predictions import Predictions as Predictions
+    from shadow_gnn.inference.predictor import Predictor as Predictor
+    from shadow_gnn.inference.predictor import open_predictor as open_predictor
+    from shadow_gnn.inference.recommendations import recommend as recommend
+    from shadow_gnn.inference.write_predictions import write_predictions as write_predictions
     from shadow_gnn.loading.batch import Batch as Batch
     from shadow_gnn.loading.batch import collate as collate
     from shadow_gnn.loading.loader import Loader as Loader
@@ -118,6 +125,7 @@ _HOME = {
     "GraphCounts": "base.memory_needs",
     "GraphPlan": "graph.generators.plan",
     "InputsRecipe": "recipe",
+    "LinkPredictor": "inference.estimators",
     "LinkRecipe": "recipe",
     "Loader": "loading.loader",
     "LoggingRecipe": "recipe",
@@ -125,7 +133,11 @@ _HOME = {
     "ModelCounts": "base.memory_needs",
     "ModelRecipe": "recipe",
     "ModelShape": "studies.cost",
+    "NodeClassifier": "inference.estimators",
     "NodeNames": "graph.record",
+    "NodeRegressor": "inference.estimators",
+    "Predictions": "inference.predictions",
+    "Predictor": "inference.predictor",
     "PygTwin": "studies.explain.pyg_twin",
     "Recipe": "recipe",
     "ReproduceOptions": "studies.paper.experiment",
@@ -153,7 +165,7 @@ _HOME = {
     "edge_saliency": "studies.explain.saliency",
     "estimate_ratio": "studies.cost",
     "evaluate": "training.evaluate",
-    "evaluate_split": "inference.loaders",
+    "evaluate_split": "inference.evaluation",
     "find_experiment": "studies.paper.registry",
     "find_recipe": "recipe.named",
     "fit": "training.loop",
@@ -172,16 +184,17 @@ _HOME = {
     "normal_cost": "studies.cost",
     "open_dataset": "graph.datasets",
     "open_graph": "graph.store",
+    "open_predictor": "inference.predictor",
     "open_run": "training.runs.folder",
     "outputs": "training.evaluate",
     "paper_recipe": "recipe.named",
     "paper_recipe_names": "recipe.named",
     "plot_comparison": "studies.analysis.cost_quality_plot",
     "plot_learning_curves": "studies.analysis.learning_curves",
-    "prediction_loaders": "inference.loaders",
     "read_curve": "studies.analysis.learning_curves",
     "read_model": "training.model_file",
     "read_recipe": "recipe.file",
+    "recommend": "inference.recommendations",
     "reproduce": "studies.paper.engine",
     "resume_run": "training.runs.run",
     "run_baselines": "studies.baselines",
@@ -197,6 +210,7 @@ _HOME = {
     "try_scope": "studies.theory.long_range",
     "unpack_dataset": "graph.datasets",
     "verify_graph": "graph.verify",
+    "write_predictions": "inference.write_predictions",
 }
 
 __all__ = ["__version__", "extract", "nn", *_HOME]

@@ -163,7 +163,7 @@ def read_config(folder: str | Path) -> ModelConfig:
         raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def check_fits(config: ModelConfig, graph: Graph) -> None:
+def check_model_fits(config: ModelConfig, graph: Graph) -> None:
     """Raise unless a model can read a graph: the same feature columns, and edge arrays where it needs them."""
     name = graph.path or "graph in memory"
     in_dim = 0 if graph.x is None else graph.x.shape[1]

@@ -9,10 +9,10 @@ from tests.communities import communities, one_thread, small_recipe  # noqa: F40
 from tests.rounding import ROUNDING
 
 from shadow_gnn.extract import KINDS
-from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
+from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
 from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
-from shadow_gnn.training.evaluate import outputs
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -38,7 +38,7 @@ def train(extractors, ensemble, folder):
 
 
 def logits_of(trained, targets):
-    return torch.cat([part.logits for part in outputs(trained.model, prediction_loaders(trained, GRAPH, targets))])
+    return torch.cat([part.logits for part in Predictor(trained, GRAPH).outputs(targets)])
 
 
 @pytest.mark.parametrize("number", range(len(PAIRS)), ids=list(PAIRS))
@@ -51,7 +51,9 @@ def test_any_two_extractors_train_and_predict(number, tmp_path):
     assert isinstance(trained.model.ensemble, JOINED[ensemble])
     assert [branch.extractor.kind for branch in trained.config.branches] == [table["kind"] for table in extractors]
     # What was evaluated while training is what the stored model gives.
-    assert evaluate_split(trained, GRAPH, "test").metrics["accuracy"] == pytest.approx(run.result["test"]["accuracy"])
+    assert evaluate_split(Predictor(trained, GRAPH), "test").metrics["accuracy"] == pytest.approx(
+        run.result["test"]["accuracy"]
+    )
     targets = np.array([5, 0, 77])
     logits = logits_of(trained, targets)
     assert logits.shape == (3, 3)
@@ -64,7 +66,7 @@ def test_three_branches_of_one_kind(ensemble, tmp_path):
     train([{"topk": size} for size in (3, 6, 12)], ensemble, tmp_path / "run")
     trained = read_model(tmp_path / "run")
     assert len(trained.model.branches) == 3
-    assert evaluate_split(trained, GRAPH, "test").metrics["accuracy"] > 0.5
+    assert evaluate_split(Predictor(trained, GRAPH), "test").metrics["accuracy"] > 0.5
 
 
 def test_every_kind_that_a_size_is_enough_for_is_here():

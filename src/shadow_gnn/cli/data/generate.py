@@ -60,7 +60,7 @@ def generate_command(
       shadow data generate dcsbm --nodes 1e6 --degree 29 --features 128 --classes 16 --out million
       shadow data generate rmat --nodes 1e5 --degree 10 --features 0 --memory 200MB
     """
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.extract.core_calls import resolve_threads
     from shadow_gnn.graph.generators.folder import generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan

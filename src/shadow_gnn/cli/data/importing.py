@@ -169,7 +169,7 @@ def import_command(
 def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool) -> Summary:
     import pyarrow as pa
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.graph.importing.detect import read_source
     from shadow_gnn.graph.store import check_target, save_graph
 
@@ -188,8 +188,8 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
 
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.memory_available import readable
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.base.work_folder import open_work_folder, work_folder_of
-    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.importing.bounded.stream import disk_estimate, import_job, stream_source
     from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
     from shadow_gnn.graph.store import Contents, check_space, check_target, save_contents

@@ -29,7 +29,7 @@ def info_command(
       shadow data info my-graph
       shadow data info my-graph --verify --png degrees.png
     """
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.graph.store import open_graph
     from shadow_gnn.studies.analysis.describe import describe
 

@@ -60,7 +60,7 @@ def compare_command(
       shadow compare-extractors my-graph --targets 300 --plot extractors.png --out extractors.md
     """
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.studies.compare_extractors import (
         CompareOptions,
         compare_extractors,

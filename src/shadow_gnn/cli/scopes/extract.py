@@ -119,7 +119,7 @@ def _kinds_text() -> str:
 def _describe(
     folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.graph.store import open_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes

@@ -99,7 +99,7 @@ def learn_scope_command(
     """
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.bf16 import use_working_kernels
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.recipe.named import find_recipe
     from shadow_gnn.recipe.record import toml_value

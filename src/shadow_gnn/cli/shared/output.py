@@ -5,24 +5,39 @@ Not for: progress and remarks, which go to stderr (progress.py).
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 _PIPED_WIDTH = 180
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON instead of a table.")]
+"""The option of every command that prints a table."""
+
 
 def print_json(content: Any) -> None:
-    """Print a value as JSON; records (dataclasses) become objects, paths and other values their text."""
+    """Print a value as JSON and nothing else: records become objects, nan becomes null, other values text."""
     import json
+
+    typer.echo(json.dumps(_plain(content), indent=1))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value in the types that JSON has."""
     from dataclasses import asdict, is_dataclass
 
-    def plain(value: Any) -> Any:
-        return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
-
-    typer.echo(json.dumps(content, indent=1, default=plain))
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def new_console() -> Any:

@@ -67,7 +67,7 @@ def baselines_command(
       shadow baselines my-graph --links links.toml --repeat 5
     """
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.studies.baselines import make_problem, run_baselines, what_runs
     from shadow_gnn.training.run_setup import open_recipe_graph
 
@@ -93,7 +93,7 @@ def baselines_command(
 def _run_links(graph: str, path: Path, only: str | None, repeat: int, as_json: bool) -> None:
     """Run the link baselines with consecutive seeds from the recipe's on, and show means over them."""
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.recipe.named import find_recipe
     from shadow_gnn.recipe.record import toml_value

@@ -9,9 +9,10 @@ import pytest
 from tests.communities import communities, names, one_thread, small_recipe, with_labels  # noqa: F401
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.inference.loaders import evaluate_split
-from shadow_gnn.inference.node_predictions import Answer, PredictionOptions, write_predictions, write_scores
-from shadow_gnn.inference.saved import labels_of, node_scores, read_table, score_metrics
+from shadow_gnn.inference.evaluation import evaluate_split, labels_of, score_metrics
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.table_file import predictions_of, read_table, write_table
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
@@ -23,42 +24,39 @@ TARGETS = np.array([7, 3, 119, 0])
 
 
 @pytest.fixture(scope="module", params=["classes", "multilabel", "values"])
-def trained(request, tmp_path_factory):
+def predictor(request, tmp_path_factory):
     graph = with_labels(GRAPH, request.param)
     folder = tmp_path_factory.mktemp(request.param) / "r"
     train_recipe(small_recipe(training__num_epochs=1), folder, options=RunOptions(graph=graph))
-    return read_model(folder), graph
+    return Predictor(read_model(folder), graph)
 
 
-def test_metrics_of_scores_are_those_of_the_model(trained):
-    trained, graph = trained
-    targets = split_targets(graph, "test")
-    config = trained.config
-    found = score_metrics(
-        Answer(config.target, config.out_dim), node_scores(trained, graph, targets), labels_of(graph, targets)
-    )
-    assert found == pytest.approx(evaluate_split(trained, graph).metrics, abs=1e-5)
+def test_metrics_of_scores_are_those_of_the_model(predictor):
+    targets = split_targets(predictor.graph, "test")
+    scores = predictor.predict(targets).scores
+    found = score_metrics(predictor.trained.config.target, scores, labels_of(predictor.graph, targets))
+    assert found == pytest.approx(evaluate_split(predictor).metrics, abs=1e-5)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_a_table_reads_back(trained, tmp_path, suffix):
-    trained, graph = trained
+def test_a_table_reads_back(predictor, tmp_path, suffix):
     path = tmp_path / f"p{suffix}"
-    write_predictions(path, trained, graph, TARGETS, PredictionOptions(embedding=True))
-    found = read_table(path)
-    assert found.node_id.tolist() == TARGETS.tolist()
-    np.testing.assert_allclose(found.scores, node_scores(trained, graph, TARGETS), rtol=1e-5)
-    assert (found.answer.target, found.answer.out_dim) == (trained.config.target, trained.config.out_dim)
-    assert found.fingerprint == (graph.fingerprint if suffix == ".parquet" else None)
+    write_predictions(path, predictor, TARGETS, embedding=True)
+    found, fingerprint = read_table(path)
+    assert found.targets.tolist() == TARGETS.tolist()
+    np.testing.assert_allclose(found.scores, predictor.predict(TARGETS).scores, rtol=1e-5)
+    config = predictor.trained.config
+    assert (found.kind, found.scores.shape[1]) == (config.target, config.out_dim)
+    assert fingerprint == (predictor.graph.fingerprint if suffix == ".parquet" else None)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_written_scores_are_a_table_like_the_model_s(trained, tmp_path, suffix):
-    trained, graph = trained
-    config = trained.config
-    write_predictions(tmp_path / f"a{suffix}", trained, graph, TARGETS)
-    answer = Answer(config.target, config.out_dim, config.class_names)
-    assert write_scores(tmp_path / f"b{suffix}", graph, TARGETS, node_scores(trained, graph, TARGETS), answer) == 4
+def test_written_scores_are_a_table_like_the_model_s(predictor, tmp_path, suffix):
+    config, graph = predictor.trained.config, predictor.graph
+    write_predictions(tmp_path / f"a{suffix}", predictor, TARGETS)
+    scores = predictor.predict(TARGETS).scores
+    written = predictions_of(config.target, TARGETS, scores, graph, config.class_names)
+    assert write_table(tmp_path / f"b{suffix}", graph, written) == 4
     read = pq.read_table if suffix == ".parquet" else pa.csv.read_csv
     one, other = read(tmp_path / f"a{suffix}"), read(tmp_path / f"b{suffix}")
     assert one.schema == other.schema

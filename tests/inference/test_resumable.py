@@ -1,4 +1,4 @@
-"""Bulk: answers in any order of work are those of one target after the other; what is done survives a kill."""
+"""Resumable prediction: any order of work gives the same predictions; finished work survives a kill."""
 
 import os
 from dataclasses import replace
@@ -14,9 +14,10 @@ from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
 from shadow_gnn.base.work_folder import work_folder_of
 from shadow_gnn.graph.store import open_graph, save_graph
-from shadow_gnn.inference import bulk
-from shadow_gnn.inference import node_predictions as predictions
-from shadow_gnn.inference.node_predictions import PredictionOptions, write_predictions
+from shadow_gnn.inference import predictor as predictor_module
+from shadow_gnn.inference import resumable
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -29,19 +30,19 @@ def made(tmp_path_factory):
     save_graph(replace(communities(), node_name=names([f"n{node}" for node in range(120)])), root / "g")
     recipe = small_recipe(training__num_epochs=1, training__batch_size=2)
     train_recipe(recipe, root / "r", options=RunOptions(graph=open_graph(root / "g")))
-    return read_model(root / "r"), open_graph(root / "g")
+    return Predictor(read_model(root / "r"), open_graph(root / "g"))
 
 
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch):
-    monkeypatch.setattr(bulk, "MIN_TARGETS", 10)
-    monkeypatch.setattr(bulk, "_KEEP_SECONDS", 0.0)
-    monkeypatch.setattr(predictions, "_BLOCK_NUMBERS", 500)
+    monkeypatch.setattr(resumable, "MIN_TARGETS", 10)
+    monkeypatch.setattr(resumable, "_KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(predictor_module, "_BLOCK_NUMBERS", 500)
 
 
 def stop_after(monkeypatch, num_batches, error=KeyboardInterrupt):
     """Let the next call end in the midst of its work."""
-    add, seen = bulk.Answers.add, []
+    add, seen = resumable.KeptOutputs.add, []
 
     def limited(self, output):
         if len(seen) == num_batches:
@@ -49,20 +50,17 @@ def stop_after(monkeypatch, num_batches, error=KeyboardInterrupt):
         seen.append(len(output.logits))
         add(self, output)
 
-    monkeypatch.setattr(bulk.Answers, "add", limited)
+    monkeypatch.setattr(resumable.KeptOutputs, "add", limited)
     return seen
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 @pytest.mark.parametrize("targets", [range(120), TARGETS, TARGETS[:12], "test"], ids=["all", "many", "few", "mapped"])
 def test_rows_are_those_of_the_targets_one_by_one(made, tmp_path, monkeypatch, suffix, targets):
-    trained, graph = made
-    targets = graph.splits[targets] if isinstance(targets, str) else targets
-    done = write_predictions(tmp_path / f"kept{suffix}", trained, graph, targets, PredictionOptions(embedding=True))
-    assert (done.num_targets, done.num_before) == (len(targets), 0)
-    assert done.rate > 0
-    monkeypatch.setattr(bulk, "MIN_TARGETS", 1000)
-    write_predictions(tmp_path / f"once{suffix}", trained, graph, targets, PredictionOptions(embedding=True))
+    targets = made.graph.splits[targets] if isinstance(targets, str) else targets
+    assert write_predictions(tmp_path / f"kept{suffix}", made, targets, embedding=True) == 0
+    monkeypatch.setattr(resumable, "MIN_TARGETS", 1000)
+    write_predictions(tmp_path / f"once{suffix}", made, targets, embedding=True)
     assert sorted(os.listdir(tmp_path)) == [f"kept{suffix}", f"once{suffix}"]
     read = pq.read_table if suffix == ".parquet" else __import__("pyarrow.csv").csv.read_csv
     ours, theirs = (read(tmp_path / f"{name}{suffix}").to_pydict() for name in ("kept", "once"))
@@ -77,67 +75,63 @@ def test_rows_are_those_of_the_targets_one_by_one(made, tmp_path, monkeypatch, s
 
 @pytest.mark.parametrize("num_batches", [0, 1, 7])
 def test_a_stopped_call_goes_on_to_the_same_bytes(made, tmp_path, monkeypatch, num_batches):
-    trained, graph = made
     out, lines = tmp_path / "p.parquet", []
-    write_predictions(out, trained, graph, TARGETS)
+    write_predictions(out, made, TARGETS)
     whole = out.read_bytes()
     out.unlink()
     with monkeypatch.context() as patch:
         stop_after(patch, num_batches)
         with pytest.raises(KeyboardInterrupt):
-            write_predictions(out, trained, graph, TARGETS, note=lines.append)
+            write_predictions(out, made, TARGETS, note=lines.append)
     assert os.listdir(tmp_path) == [".p.parquet.work"]
     seen = stop_after(monkeypatch, 1000)
-    done = write_predictions(out, trained, graph, TARGETS, note=lines.append)
-    assert done.num_before == 8 * num_batches
+    assert write_predictions(out, made, TARGETS, note=lines.append) == 8 * num_batches
     assert sum(seen) == 150 - 8 * num_batches
     assert out.read_bytes() == whole
     assert os.listdir(tmp_path) == ["p.parquet"]
-    assert lines == ([f"{out}: goes on after {8 * num_batches} of 150 targets"] if num_batches else [])
+    assert lines == ([f"{out}: resumes after {8 * num_batches} of 150 targets"] if num_batches else [])
 
 
 def test_a_fault_keeps_what_is_done(made, tmp_path, monkeypatch):
-    trained, graph = made
     with monkeypatch.context() as patch:
         stop_after(patch, 5, WriteError("disk is full"))
         with pytest.raises(WriteError, match="disk is full"):
-            write_predictions(tmp_path / "p.csv", trained, graph, TARGETS)
-    assert write_predictions(tmp_path / "p.csv", trained, graph, TARGETS).num_before == 40
+            write_predictions(tmp_path / "p.csv", made, TARGETS)
+    assert write_predictions(tmp_path / "p.csv", made, TARGETS) == 40
 
 
 @pytest.mark.parametrize("change", ["targets", "embedding", "model", "graph"])
 def test_what_was_done_for_another_question_is_not_used(made, tmp_path, monkeypatch, change):
-    trained, graph = made
-    out, lines, targets, options = tmp_path / "p.csv", [], TARGETS, PredictionOptions()
+    out, lines, targets, embedding = tmp_path / "p.csv", [], TARGETS, False
     with monkeypatch.context() as patch:
         stop_after(patch, 5)
         with pytest.raises(KeyboardInterrupt):
-            write_predictions(out, trained, graph, targets)
+            write_predictions(out, made, targets)
     if change == "targets":
         targets = TARGETS[::-1].copy()
     elif change == "embedding":
-        options = PredictionOptions(embedding=True)
+        embedding = True
     elif change == "model":
-        trained = replace(trained, config=trained.config.model_copy(update={"weights_blake2b": "1" * 32}))
+        config = made.trained.config.model_copy(update={"weights_blake2b": "1" * 32})
+        made = Predictor(replace(made.trained, config=config), made.graph)
     else:
         save_graph(communities(seed=1), tmp_path / "g")
-        graph = open_graph(tmp_path / "g")
-    assert write_predictions(out, trained, graph, targets, options, note=lines.append).num_before == 0
-    assert lines == [f"{out}: was begun with another model, graph, targets or options; starts anew"]
+        made = Predictor(made.trained, open_graph(tmp_path / "g"))
+    assert write_predictions(out, made, targets, embedding=embedding, note=lines.append) == 0
+    assert lines == [f"{out}: was started with another model, graph, targets or options; starts again"]
 
 
 def test_wrong_targets_missing_folders_and_cut_files_are_named(made, tmp_path, monkeypatch):
-    trained, graph = made
     with pytest.raises(ValueError, match="targets must be node ids from 0 to 119, got 120"):
-        write_predictions(tmp_path / "p.csv", trained, graph, np.arange(121))
+        write_predictions(tmp_path / "p.csv", made, np.arange(121))
     with pytest.raises(WriteError, match=r"p.csv: cannot be written: No such file or directory"):
-        write_predictions(tmp_path / "no" / "p.csv", trained, graph, TARGETS)
+        write_predictions(tmp_path / "no" / "p.csv", made, TARGETS)
     assert os.listdir(tmp_path) == []
     save_graph(communities(num_nodes=3000), tmp_path / "g")
     opened = open_graph(tmp_path / "g")
     os.truncate(tmp_path / "g" / "indices.npy", 128)
     with pytest.raises(FolderError, match="g: a file of the graph was cut or removed while it was open"):
-        write_predictions(tmp_path / "p.csv", trained, opened, range(3000))
+        write_predictions(tmp_path / "p.csv", Predictor(made.trained, opened), range(3000))
 
 
 def test_other_ranks_wait_until_the_main_one_is_done(monkeypatch):
@@ -158,8 +152,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import torch
-from shadow_gnn.inference import bulk
-from shadow_gnn.inference import node_predictions as predictions
+from shadow_gnn.inference import predictor, resumable
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 from shadow_gnn.graph.store import open_graph, save_graph
@@ -168,7 +162,7 @@ from tests.killed import kill_and_finish, seconds_of
 
 torch.set_num_threads(1)
 root, num_chains, num_targets, seed = Path(sys.argv[1]), *map(int, sys.argv[2:5])
-bulk.MIN_TARGETS, bulk._KEEP_SECONDS, predictions._BLOCK_NUMBERS = 10, 0.05, 20_000
+resumable.MIN_TARGETS, resumable._KEEP_SECONDS, predictor._BLOCK_NUMBERS = 10, 0.05, 20_000
 rng = random.Random(seed)
 targets = np.random.default_rng(seed).integers(3000, size=num_targets)
 save_graph(communities(num_nodes=3000), root / "g")
@@ -181,8 +175,8 @@ def predict(out):
     def notes(line):
         with open(root / "notes", "a") as file:
             file.write(line + "\\n")
-    return lambda: predictions.write_predictions(
-        out, read_model(root / "r"), open_graph(root / "g"), targets, note=notes)
+    return lambda: write_predictions(
+        out, predictor.Predictor(read_model(root / "r"), open_graph(root / "g")), targets, note=notes)
 
 seconds_of(train)
 duration = seconds_of(predict(root / "whole.parquet"))
@@ -198,7 +192,7 @@ for chain in range(num_chains):
     kills += kill_and_finish(predict(out), moments, check)
     assert out.read_bytes() == whole, out
     assert not list(root.glob(".*.work"))
-resumed = (root / "notes").read_text().count("goes on after") if (root / "notes").exists() else 0
+resumed = (root / "notes").read_text().count("resumes after") if (root / "notes").exists() else 0
 print(json.dumps({"kills": kills, "resumed": resumed, "left": [path.name for path in root.glob(".*")]}))
 """
 
