@@ -23,20 +23,20 @@ CONTENT = {"run_id": "0" * 12, "history": [{"number": 0, "loss": 0.1 + 0.2}], "t
 def trained(steps=2):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
     for _ in range(steps):
-        train(model, optimiser)
-    return model, optimiser
+        train(model, optimizer)
+    return model, optimizer
 
 
-def train(model, optimiser):
-    optimiser.zero_grad()
+def train(model, optimizer):
+    optimizer.zero_grad()
     model(torch.randn(5, 3)).square().sum().backward()
-    optimiser.step()
+    optimizer.step()
 
 
-def tensors(model, optimiser):
-    return dict(take_checkpoint(model, optimiser, {}).tensors)
+def tensors(model, optimizer):
+    return dict(take_checkpoint(model, optimizer, {}).tensors)
 
 
 def assert_equal(first, second):
@@ -53,23 +53,23 @@ def path(tmp_path):
 
 
 def test_training_goes_on_as_if_nothing_had_happened(path):
-    model, optimiser = trained()
+    model, optimizer = trained()
     for _ in range(3):
-        train(model, optimiser)
-    expected = {name: tensor.clone() for name, tensor in tensors(model, optimiser).items()}
-    other, other_optimiser = trained(steps=0)
+        train(model, optimizer)
+    expected = {name: tensor.clone() for name, tensor in tensors(model, optimizer).items()}
+    other, other_optimizer = trained(steps=0)
     checkpoint = read_checkpoint(path)
-    restore_training(checkpoint, other, other_optimiser)
+    restore_training(checkpoint, other, other_optimizer)
     assert checkpoint.content == CONTENT
     for _ in range(3):
-        train(other, other_optimiser)
-    assert_equal(tensors(other, other_optimiser), expected)
+        train(other, other_optimizer)
+    assert_equal(tensors(other, other_optimizer), expected)
 
 
 def test_any_safetensors_reader_opens_it(path):
     from safetensors.torch import load_file
 
-    assert {"model.0.weight", "optimiser.0.exp_avg", "random.cpu"} <= set(load_file(path))
+    assert {"model.0.weight", "optimizer.0.exp_avg", "random.cpu"} <= set(load_file(path))
 
 
 def test_every_changed_byte_and_every_cut_is_refused(path):

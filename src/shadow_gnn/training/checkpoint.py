@@ -29,16 +29,16 @@ class Checkpoint:
     """The state of training after some epoch."""
 
     tensors: Mapping[str, Tensor]
-    """Weights as model.<name>, the optimiser's numbers as optimiser.<parameter>.<name>, random.cpu."""
+    """Weights as model.<name>, the optimizer's numbers as optimizer.<parameter>.<name>, random.cpu."""
     content: Mapping[str, Any]
     """Everything else, as JSON: position, history, what it belongs to."""
 
 
-def take_checkpoint(model: nn.Module, optimiser: Optimizer, content: Mapping[str, Any]) -> Checkpoint:
-    """Gather the state of a model and its optimiser; the tensors are the live ones, not copies."""
+def take_checkpoint(model: nn.Module, optimizer: Optimizer, content: Mapping[str, Any]) -> Checkpoint:
+    """Gather the state of a model and its optimizer; the tensors are the live ones, not copies."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-    for number, values in optimiser.state_dict()["state"].items():
-        tensors |= {f"optimiser.{number}.{name}": value for name, value in values.items()}
+    for number, values in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
     tensors["random.cpu"] = torch.get_rng_state()
     return Checkpoint(tensors, content)
 
@@ -48,14 +48,14 @@ def restore_model(checkpoint: Checkpoint, model: nn.Module) -> None:
     load_weights(model, _part(checkpoint, "model."), "checkpoint")
 
 
-def restore_training(checkpoint: Checkpoint, model: nn.Module, optimiser: Optimizer) -> None:
-    """Put a checkpoint's weights, optimiser numbers and random state back where they came from."""
+def restore_training(checkpoint: Checkpoint, model: nn.Module, optimizer: Optimizer) -> None:
+    """Put a checkpoint's weights, optimizer numbers and random state back where they came from."""
     restore_model(checkpoint, model)
     state: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in _part(checkpoint, "optimiser.").items():
+    for key, tensor in _part(checkpoint, "optimizer.").items():
         number, name = key.split(".", 1)
         state.setdefault(int(number), {})[name] = tensor
-    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     torch.set_rng_state(checkpoint.tensors["random.cpu"])
 
 

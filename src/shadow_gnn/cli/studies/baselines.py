@@ -54,7 +54,7 @@ def baselines_command(
     Every choice (weight decay, hops, powers, dropout, teleport) is made on the validation targets. A graph neural
     network that is not better than these has learned nothing from the graph that propagation does not give.
 
-    With --links, of links: common-neighbours, adamic-adar, resource-allocation, ppr, katz, and encoder, a GraphSAGE on
+    With --links, of links: common-neighbors, adamic-adar, resource-allocation, ppr, katz, and encoder, a GraphSAGE on
     the whole graph with a dot product. Splits, negatives and metrics are those of `shadow train` with the recipe and
     the seed; --repeat splits and trains with several seeds.
 

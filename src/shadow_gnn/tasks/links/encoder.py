@@ -49,7 +49,7 @@ class EncoderOptions:
 
 
 class Encoder(nn.Module):
-    """h' = relu(W h + V mean of the neighbours' h), without relu in the last layer."""
+    """h' = relu(W h + V mean of the neighbors' h), without relu in the last layer."""
 
     def __init__(self, in_dim: int, hidden_dim: int, num_layers: int) -> None:
         """Make the layers."""
@@ -77,7 +77,7 @@ def encoder_scores(
         x = _inputs(splits.graph, options.hidden_dim)
         model = Encoder(x.shape[1], options.hidden_dim, options.num_layers)
     weights = [*model.parameters(), *([x] if x.requires_grad else [])]
-    optimiser = torch.optim.Adam(weights, lr=options.learning_rate)
+    optimizer = torch.optim.Adam(weights, lr=options.learning_rate)
     known, in_test = _adjacency(splits.graph), _adjacency(splits.test_graph)
     best: tuple[float, float] | None = None
     found: dict[str, Floats] = {}
@@ -85,9 +85,9 @@ def encoder_scores(
         for chosen, labels in _batches(pairs, epoch, options.batch_size):
             logits = _dot(model(x, known), chosen)
             loss = functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(labels))
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            optimizer.step()
         if (epoch + 1) % options.evaluate_every == 0 or epoch + 1 == options.num_epochs:
             scores = _scored(model, x, known, splits.valid)
             value = _value(scores, splits.valid, options.monitor)
@@ -119,7 +119,7 @@ def _value(scores: Floats, pairs: PairSet, monitor: LinkMetric) -> tuple[float, 
 
 
 def _inputs(graph: Graph, dim: int) -> Tensor:
-    """Return standardised features, or columns to learn where there are none. [N, F]"""
+    """Return standardized features, or columns to learn where there are none. [N, F]"""
     rows = feature_rows(graph, np.arange(graph.num_nodes))
     if rows is None:
         learned: Tensor = torch.randn(graph.num_nodes, dim) / dim**0.5
