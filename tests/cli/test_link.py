@@ -170,10 +170,10 @@ def test_links_with_a_column_of_years_are_split_by_time(folder, tmp_path, column
 
 
 def test_baselines_of_links_stand_in_one_table(folder):
-    text = succeed("baselines", "g", "--links", "links.toml", "--only", "common-neighbours,katz", "--repeat", 2)
+    text = succeed("baselines", "g", "--links", "links.toml", "--only", "common-neighbors,katz", "--repeat", 2)
     lines = text.splitlines()
     assert "test auc" in lines[0]
-    assert [line.split()[0] for line in lines[1:]] == ["common-neighbours", "katz"]
+    assert [line.split()[0] for line in lines[1:]] == ["common-neighbors", "katz"]
     assert lines[1].count("±") == 6
     found = json.loads(succeed("baselines", "g", "--links", "links.toml", "--only", "encoder", "--json"))
     assert found["results"][0]["test"]["auc"] > 0.6

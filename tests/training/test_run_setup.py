@@ -31,7 +31,7 @@ def test_branches_share_targets_but_not_scopes():
     recipe = small_recipe(branches=branches, extractor=None)
     setup = make_setup(recipe, GRAPH)
     first, second = setup.training_loaders()
-    assert (first.order, second.order) == ("hop", "subgraph")
+    assert (first.layout.order, second.layout.order) == ("hop", "subgraph")
     one, other = next(first.epoch(1)), next(second.epoch(1))
     assert torch.equal(one.targets, other.targets)
     assert one.num_nodes != other.num_nodes

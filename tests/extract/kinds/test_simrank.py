@@ -115,7 +115,7 @@ def test_estimates_keep_the_error_bound(name: str, num_walks: int) -> None:
     assert missed <= 0.05
 
 
-def test_meetings_after_one_step_are_common_neighbours() -> None:
+def test_meetings_after_one_step_are_common_neighbors() -> None:
     graph = GRAPHS["hubs"]
     step = transitions(graph)
     extractor = SimrankExtractor(topk=60, num_walks=4000, walk_length=1, candidates=1000)

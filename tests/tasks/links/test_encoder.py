@@ -75,13 +75,13 @@ def test_the_epoch_is_chosen_by_the_monitor():
 
 
 def test_all_baselines_are_run_in_their_order():
-    found = list(run_link_baselines([problem()], ["encoder", "common-neighbours"], options=SHORT))
-    assert [result.name for result in found] == ["common-neighbours", "encoder"]
+    found = list(run_link_baselines([problem()], ["encoder", "common-neighbors"], options=SHORT))
+    assert [result.name for result in found] == ["common-neighbors", "encoder"]
     scores = encoder_scores(SPLITS, problem().pairs, SHORT)["test"]
     assert found[1].test == link_metrics(*np.split(scores, [len(SPLITS.test.positive)]))
     assert found[0].valid["auc"] > 0.8
     assert len(LINK_BASELINES) == 6
-    with pytest.raises(ValueError, match=r"only must name some of common-neighbours, .* for links, got 'raw'"):
+    with pytest.raises(ValueError, match=r"only must name some of common-neighbors, .* for links, got 'raw'"):
         next(run_link_baselines([problem()], ["raw"]))
 
 
@@ -108,7 +108,7 @@ def test_a_heuristic_is_computed_once_for_the_same_pairs(monkeypatch):
     monkeypatch.setattr(baselines, "_heuristic", lambda *_: calls.append(1) or {"valid": np.arange(len(SPLITS.valid))})
     other = make_splits(GRAPH, SplitOptions(valid_share=0.1, seed=1))
     problems = [problem(), problem(seed=1), problem(other, seed=2)]
-    found = list(run_link_baselines(problems, ["common-neighbours"]))
+    found = list(run_link_baselines(problems, ["common-neighbors"]))
     assert [result.seed for result in found] == [0, 1, 2]
     assert len(calls) == 2
     assert found[0].valid == found[1].valid

@@ -13,7 +13,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.tasks.links import heuristics
 from shadow_gnn.tasks.links.heuristics import (
     adamic_adar,
-    common_neighbours,
+    common_neighbors,
     heuristic_scores,
     katz_score,
     ppr_score,
@@ -47,7 +47,7 @@ def exact_katz(graph: Graph, pairs: np.ndarray, attenuation: float) -> np.ndarra
 
 def test_square_by_hand():
     pairs = [[1, 3], [0, 4], [1, 4]]  # Nodes 0, 2 and 3 have 3 links, 1 has 2 and 4 has 1.
-    assert common_neighbours(SQUARE, pairs).tolist() == [2, 1, 0]
+    assert common_neighbors(SQUARE, pairs).tolist() == [2, 1, 0]
     np.testing.assert_allclose(adamic_adar(SQUARE, pairs), [2 / np.log(3), 1 / np.log(3), 0])
     np.testing.assert_allclose(resource_allocation(SQUARE, pairs), [2 / 3, 1 / 3, 0])
 
@@ -57,7 +57,7 @@ def test_square_by_hand():
     [
         (adamic_adar, networkx.adamic_adar_index),
         (resource_allocation, networkx.resource_allocation_index),
-        (common_neighbours, None),
+        (common_neighbors, None),
     ],
 )
 def test_shared_neighbours_as_networkx_counts_them(ours, theirs):
@@ -127,7 +127,7 @@ def test_any_small_graph_is_scored_as_dense_matrices_do(edges, pairs):
     wanted = np.array([pair for pair in pairs if pair[0] != pair[1]], np.int64).reshape(-1, 2)
     matrix = dense(graph)
     squared, degree = matrix @ matrix, matrix.sum(axis=1)
-    np.testing.assert_allclose(common_neighbours(graph, wanted), squared[wanted[:, 0], wanted[:, 1]])
+    np.testing.assert_allclose(common_neighbors(graph, wanted), squared[wanted[:, 0], wanted[:, 1]])
     shares = matrix / np.maximum(degree, 1) @ matrix
     np.testing.assert_allclose(resource_allocation(graph, wanted), shares[wanted[:, 0], wanted[:, 1]], atol=1e-12)
     found = ppr_score(graph, wanted, teleport=0.3, tolerance=1e-9)
@@ -154,9 +154,9 @@ def test_small_blocks_change_nothing(monkeypatch):
 
 def test_direction_weights_and_self_edges_do_not_count():
     one_way = from_edges([0, 2, 3], [1, 1, 1], undirected=False)
-    assert common_neighbours(one_way, [[0, 2]]).tolist() == [1]
+    assert common_neighbors(one_way, [[0, 2]]).tolist() == [1]
     looped = Graph(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32))
-    assert common_neighbours(looped, [[0, 1]]).tolist() == [0]
+    assert common_neighbors(looped, [[0, 1]]).tolist() == [0]
     weighted = replace(SQUARE, edge_weight=np.full(SQUARE.num_edges, 3, np.float32))
     for name, scores in heuristic_scores(SQUARE, [[1, 3]]).items():
         assert heuristic_scores(weighted, [[1, 3]], [name])[name] == pytest.approx(scores)
@@ -173,7 +173,7 @@ def test_nodes_without_links_score_nothing():
 
 def test_no_pairs_give_no_scores():
     assert {name: len(scores) for name, scores in heuristic_scores(SQUARE, []).items()} == {
-        "common-neighbours": 0,
+        "common-neighbors": 0,
         "adamic-adar": 0,
         "resource-allocation": 0,
         "ppr": 0,
@@ -197,7 +197,7 @@ def test_bad_pairs_are_one_line(pairs, message):
 
 
 def test_bad_settings_are_one_line():
-    with pytest.raises(ValueError, match="heuristics: names must be some of common-neighbours, "):
+    with pytest.raises(ValueError, match="heuristics: names must be some of common-neighbors, "):
         heuristic_scores(SQUARE, [[0, 1]], ["jaccard"])
     with pytest.raises(ValueError, match="ppr_score: teleport must be above 0 and below 1, got 1"):
         ppr_score(SQUARE, [[0, 1]], teleport=1.0)
@@ -208,6 +208,6 @@ def test_bad_settings_are_one_line():
 
 def test_progress_ends_where_the_work_does():
     calls = []
-    heuristic_scores(GRAPH, PAIRS, ["common-neighbours", "ppr"], progress=lambda *call: calls.append(call))
+    heuristic_scores(GRAPH, PAIRS, ["common-neighbors", "ppr"], progress=lambda *call: calls.append(call))
     assert calls[-1] == ("PPR", 39, 39)  # Nodes that are the smaller id of a pair.
-    assert ("common neighbours", len(PAIRS), len(PAIRS)) in calls
+    assert ("common neighbors", len(PAIRS), len(PAIRS)) in calls

@@ -54,7 +54,7 @@ def baselines_command(
     Every choice (weight decay, hops, powers, dropout, teleport) is made on the validation targets. A graph neural
     network that does not beat these has learned nothing from the graph beyond propagation.
 
-    With --links: common-neighbours, adamic-adar, resource-allocation, ppr, katz, and encoder (a GraphSAGE on the whole
+    With --links: common-neighbors, adamic-adar, resource-allocation, ppr, katz, and encoder (a GraphSAGE on the whole
     graph with a dot product). Splits, negatives and metrics are those of `shadow train` with the same recipe and seed;
     --repeat splits and trains with several seeds.
 

@@ -49,7 +49,7 @@ class EncoderOptions:
 
 
 class Encoder(nn.Module):
-    """h' = relu(W h + V mean of the neighbours' h), without relu in the last layer."""
+    """h' = relu(W h + V mean of the neighbors' h), without relu in the last layer."""
 
     def __init__(self, in_dim: int, hidden_dim: int, num_layers: int) -> None:
         """Make the layers."""
@@ -119,7 +119,7 @@ def _value(scores: Floats, pairs: PairSet, monitor: LinkMetric) -> tuple[float, 
 
 
 def _inputs(graph: Graph, dim: int) -> Tensor:
-    """Return standardised features, or columns to learn where there are none. [N, F]"""
+    """Return standardized features, or columns to learn where there are none. [N, F]"""
     rows = feature_rows(graph, np.arange(graph.num_nodes))
     if rows is None:
         learned: Tensor = torch.randn(graph.num_nodes, dim) / dim**0.5

@@ -24,13 +24,13 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
 from shadow_gnn.tasks.links.pairs import Ints, check_pairs
 
-Heuristic = Literal["common-neighbours", "adamic-adar", "resource-allocation", "ppr", "katz"]
+Heuristic = Literal["common-neighbors", "adamic-adar", "resource-allocation", "ppr", "katz"]
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-4
 """How much of a sum over walks of any length may be left out, as a share of what it could be."""
 _BLOCK_ENTRIES = 1 << 22
-"""Entries of two neighbour lists each that are compared at a time."""
+"""Entries of two neighbor lists each that are compared at a time."""
 _BLOCK_VALUES = 1 << 24
 """Scores of all nodes for many sources that are made at a time; three times that is in use."""
 _MOST_SOURCES = 256
@@ -50,7 +50,7 @@ def heuristic_scores(
         if name not in get_args(Heuristic):
             raise ValueError(f"heuristics: names must be some of {', '.join(get_args(Heuristic))}, got {name!r}")
     scorers: dict[str, Callable[[Graph, Ints, Progress], Floats]] = {
-        "common-neighbours": common_neighbours,
+        "common-neighbors": common_neighbors,
         "adamic-adar": adamic_adar,
         "resource-allocation": resource_allocation,
         "ppr": lambda graph, pairs, progress: ppr_score(graph, pairs, progress=progress),
@@ -60,14 +60,14 @@ def heuristic_scores(
     return {name: scorers[name](graph, checked, progress) for name in names}
 
 
-def common_neighbours(graph: Graph, pairs: ArrayLike, progress: Progress = silent) -> Floats:
+def common_neighbors(graph: Graph, pairs: ArrayLike, progress: Progress = silent) -> Floats:
     """Count the nodes that are linked to both. [P]"""
-    return _shared(graph, pairs, np.ones(graph.num_nodes), "common neighbours", progress)
+    return _shared(graph, pairs, np.ones(graph.num_nodes), "common neighbors", progress)
 
 
 def adamic_adar(graph: Graph, pairs: ArrayLike, progress: Progress = silent) -> Floats:
     """Add up 1 / log(degree) of the nodes that are linked to both. [P]"""
-    # A common neighbour of two nodes has at least two links.
+    # A common neighbor of two nodes has at least two links.
     degree = np.maximum(_degrees(_adjacency(graph)), 2)
     return _shared(graph, pairs, 1 / np.log(degree), "Adamic-Adar", progress)
 
@@ -132,7 +132,7 @@ def katz_score(
 
 
 def _shared(graph: Graph, pairs: ArrayLike, weight: Floats, title: str, progress: Progress) -> Floats:
-    """Add up the weights of common neighbours, as many pairs at a time as their lists allow. [P]"""
+    """Add up the weights of common neighbors, as many pairs at a time as their lists allow. [P]"""
     edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     weighted = csr_array((weight[edges.indices], edges.indices, edges.indptr), shape=edges.shape)
     scores = np.zeros(len(checked))
