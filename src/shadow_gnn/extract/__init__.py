@@ -20,6 +20,7 @@ from shadow_gnn.extract.kinds.ppr import PprExtractor, StochasticPprExtractor
 from shadow_gnn.extract.kinds.rwr import RwrExtractor
 from shadow_gnn.extract.kinds.similar import SimilarExtractor
 from shadow_gnn.extract.kinds.simrank import SimrankExtractor
+from shadow_gnn.extract.options import Topk
 from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.extract.scope_file import Origin, sorted_nodes, write_scope_file
 from shadow_gnn.extract.subgraphs import Subgraphs
@@ -49,6 +50,7 @@ __all__ = [
     "SimrankExtractor",
     "StochasticPprExtractor",
     "Subgraphs",
+    "Topk",
     "check_targets",
     "diffuse_graph",
     "induce",
