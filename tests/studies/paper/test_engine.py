@@ -129,7 +129,7 @@ def test_report_does_nothing_but_write(tmp_path):
     assert reproduce(squares, options, report=True).num_done == 1
     assert squares.done == [1]
     assert (tmp_path / "squares.md").exists()
-    with pytest.raises(RunError, match="made with other settings"):
+    with pytest.raises(RunError, match="the kept results have other settings"):
         reproduce(Squares(factor=3), options, report=True)
 
 
@@ -218,7 +218,7 @@ def test_finding_says_with_which_data_it_was_made(tmp_path):
     assert f"fingerprint `{communities().fingerprint}`" in text
     assert "  - NOT the paper's data, accuracies are not comparable: nodes must be 89,250, got 120; edges must" in text
     assert "; feature columns must be 500, got 3; classes must be 7, got 3; train nodes must be 44,625, got 60" in text
-    assert "- not here: reddit; `shadow data get NAME`" in text
+    assert "- not available: reddit; `shadow data get NAME`" in text
     assert "Made with `--fast`" in text
     with pytest.raises(SourceError, match="shadow data get flickr"):
         reproduce(squares, ReproduceOptions(data=tmp_path / "out", out=tmp_path / "out"))
