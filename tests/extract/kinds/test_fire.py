@@ -125,9 +125,9 @@ def test_work_does_not_grow_with_the_list_of_a_hub() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"forward": 1.0}, "forward must be from 0 to below 1, got 1.0"),
-        ({"backward": -0.1}, "backward must be from 0 to below 1, got -0.1"),
-        ({"forward": float("nan")}, "forward must be from 0 to below 1, got nan"),
+        ({"forward": 1.0}, "forward must be below 1, got 1.0"),
+        ({"backward": -0.1}, "backward must be at least 0, got -0.1"),
+        ({"forward": float("nan")}, "forward must be a finite number, got nan"),
         ({"max_nodes": 0}, "max_nodes must be at least 1, got 0"),
     ],
 )

@@ -163,7 +163,7 @@ def test_kept_scopes_are_not_those_of_other_features() -> None:
     [
         ({"topk": 0}, "topk must be at least 1, got 0"),
         ({"topk": 20, "candidates": 10}, r"candidates must be at least topk, 20, got 10"),
-        ({"teleport": 1.0}, "teleport must be above 0 and below 1, got 1.0"),
+        ({"teleport": 1.0}, "teleport must be below 1, got 1.0"),
     ],
 )
 def test_bad_options_get_one_clear_line(options: dict[str, float], message: str) -> None:
