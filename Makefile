@@ -29,7 +29,7 @@ demo: $(VENV)/installed  ## Train models with scopes and without on the built-in
 test: $(VENV)/installed  ## Run the tests, one process for each core.
 	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=10
 
-# Which kernels run depends on the processor; those named here run on every x86, and round differently from all others.
+# Which kernels run, and how they round, depends on the processor; these run on every x86.
 test-portable: $(VENV)/installed  ## Run the tests that use matrix products with the plainest kernels.
 	ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal \
 	  $$(grep -lrE "$(PRODUCTS)" tests --include="test_*.py")

@@ -46,7 +46,7 @@ def main(chosen: argparse.Namespace) -> None:
     )
     report = Report("Collating against extraction, CPU µs per target", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "Bare: without looking up features and labels, which is a copy of rows and depends on their width."
+        "Bare: without looking up features and labels (a copy of rows, whose cost depends on their width)."
     )
     finish_each(report, chosen, compare, quick=64, full=256)
 

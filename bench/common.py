@@ -195,7 +195,7 @@ class OtherWork:
 
 def load_line(busy: float) -> str:
     """Describe the machine's load at the start of a benchmark."""
-    return f"Load when it began: {busy:.0%} of {os.cpu_count()} cores were busy with other work."
+    return f"Load at the start: {busy:.0%} of {os.cpu_count()} cores were busy with other work."
 
 
 def micro(seconds: float) -> str:

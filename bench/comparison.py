@@ -89,7 +89,7 @@ def verdict(better: Found, worse: Found) -> str:
 def claims(found: Accuracies, names: Sequence[str]) -> Report:
     """Count, graph by graph, how often what the paper leads one to expect holds."""
     report = Report(
-        "What was expected, and how often it holds",
+        "Expectations, and how often they hold",
         ("graph", "shaDow against normal, equal depth", "shaDow, 5 layers against 3", "normal, 5 layers against 3"),
     )
 
@@ -113,8 +113,8 @@ def claims(found: Accuracies, names: Sequence[str]) -> Report:
             ]
         )
     report.notes.append(
-        "above / alike / below, with the mean difference in points; alike is within two standard errors of the "
-        "difference of two means. Each side is the way that is best on validation: full or saint for normal; ppr, "
+        "above / equal / below, with the mean difference in points; equal is within two standard errors of the "
+        "difference of two means. Each side uses its best method on validation: full or saint for normal; ppr, "
         "2-hop or readout for shaDow."
     )
     return report
@@ -122,7 +122,7 @@ def claims(found: Accuracies, names: Sequence[str]) -> Report:
 
 def reasons(found: Accuracies, names: Sequence[str]) -> Report:
     """Return what changes of the runs with PPR scopes give."""
-    report = Report("Looking for reasons", ("graph", "model", "normal", "ppr", *PROBES))
+    report = Report("Search for causes", ("graph", "model", "normal", "ppr", *PROBES))
     for data in names:
         for model, num_layers, ways in PROBED.get(data, ()):
             cell = Cell(data, model, num_layers, "ppr")
@@ -131,7 +131,7 @@ def reasons(found: Accuracies, names: Sequence[str]) -> Report:
             cells = [normal, found[cell].text(), *(row.get(way, "") for way in PROBES)]
             report.rows.append([data, f"{model}, {num_layers} layers", *cells])
     report.notes.append(
-        "The settings that were chosen for ppr, but for: scopes of 200 or 15 nodes instead of 50; DropEdge 0.5; "
+        "The settings chosen for ppr, except for: scopes of 200 or 15 nodes instead of 50; DropEdge 0.5; "
         "dropout 0.5; batches of 200 targets in 72 epochs; a learning rate of 0.001; 48 epochs. "
         "Normal: as in the tables."
     )

@@ -144,7 +144,7 @@ def recipe_of(cell: Cell, settings: Mapping[str, Any], seed: int) -> Recipe:
     """Return what one run trains."""
     size, normal = SIZES[cell.data], cell.way in ("full", "saint")
     model = {**MODELS[cell.model], "num_layers": cell.num_layers, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
-    model |= {"dropout": settings["dropout"], "standardise": cell.data in ("debian", "ogbn-arxiv")}
+    model |= {"dropout": settings["dropout"], "standardize": cell.data in ("debian", "ogbn-arxiv")}
     training = {"learning_rate": settings["learning_rate"], "batch_size": size.batch_size, "schedule": "cosine"}
     table: dict[str, Any] = {"graph": cell.data, "seed": seed, "model": model, "training": training}
     if cell.way == "full":

@@ -9,7 +9,7 @@ import time
 
 from common import Report, busy_share, finish, graphs, load_line, options
 
-from shadow_gnn.extract.diffused import FeatureNeighbours, HeatDiffusion, PprDiffusion
+from shadow_gnn.extract.diffused import FeatureNeighbors, HeatDiffusion, PprDiffusion
 from shadow_gnn.extract.diffused.block import best_of
 from shadow_gnn.graph.record import Graph
 
@@ -18,7 +18,7 @@ SOURCES = {
     "ppr, tolerance 1e-4": (PprDiffusion(tolerance=1e-4), 64),
     "heat, tolerance 1e-5": (HeatDiffusion(), 64),
     "heat, tolerance 1e-4": (HeatDiffusion(tolerance=1e-4), 64),
-    "features, exact": (FeatureNeighbours(), 11),
+    "features, exact": (FeatureNeighbors(), 11),
 }
 """What gives the scores, and the entries of a row that are kept."""
 
@@ -26,7 +26,7 @@ SOURCES = {
 def measured(graph: Graph, name: str, count: int) -> tuple[float, float, int]:
     """Return CPU seconds and entries of a row, over the first rows: at least count of them, as many as that is."""
     source, topk = SOURCES[name]
-    if isinstance(source, FeatureNeighbours):
+    if isinstance(source, FeatureNeighbors):
         blocks = source.blocks(graph, topk=topk, threshold=0.0, num_threads=1)
     else:
         blocks = source.blocks(graph, num_threads=1)
@@ -47,12 +47,12 @@ def main() -> None:
     columns = ("graph", "kind", "rows", "CPU µs per row", "CPU minutes of all rows", "entries per row", "MB held")
     report = Report("Diffusing graphs", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "1 thread, over the first rows; ppr uses all threads and features those of the matrix product. Minutes and "
-        "memory for all rows are in proportion to that."
+        "1 thread, over the first rows; ppr uses all threads, and features uses the threads of the matrix product. "
+        "Minutes and memory for all rows are extrapolated."
     )
     for name, graph in graphs(chosen).items():
         for kind in SOURCES:
-            if isinstance(SOURCES[kind][0], FeatureNeighbours) and graph.x is None:
+            if isinstance(SOURCES[kind][0], FeatureNeighbors) and graph.x is None:
                 report.notes.append(f"{name} has no features to compare.")
                 continue
             seconds, entries, num_rows = measured(graph, kind, 100 if chosen.quick else 1000)

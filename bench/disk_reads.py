@@ -16,8 +16,8 @@ from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
 from shadow_gnn import _core
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.extract.rows import expect_scopes
-from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.extract.gather import expect_scopes
+from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
@@ -112,12 +112,12 @@ def main() -> None:
         "the median of five in a round.",
         load_line(busy_share()),
     ]
-    report = Report("Reads from the disk", ["what", "warm ms", "cold ms", "cold ms each"], notes=notes)
+    report = Report("Reads from disk", ["read", "warm ms", "cold ms", "cold ms each"], notes=notes)
     found: dict[tuple[int, bool], list[float]] = {}
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as place:
         folder = Path(place) / "g"
-        generate(GraphPlan("dcsbm", num_nodes, 29), folder, memory_bytes=1_000_000_000)
+        generate_graph(GraphPlan("dcsbm", num_nodes, 29), folder, memory_bytes=1_000_000_000)
         for turn in range(1 if chosen.quick else 3):
             for number, (_, measure, random, _) in enumerate(ways):
                 for cold in (False, True):

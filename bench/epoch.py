@@ -36,15 +36,15 @@ class Trainee:
         assert graph.x is not None
         assert graph.y is not None
         self.model: ShadowGNN = build_model(recipe, in_dim=graph.x.shape[1], out_dim=int(graph.y.max()) + 1)
-        self._optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
+        self._optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
 
     def epoch(self, batches: Iterable[Batch]) -> float:
         """Train on all batches; return the wall seconds, waiting for batches included."""
         begin = time.perf_counter()
         for batch in batches:
-            self._optimiser.zero_grad(set_to_none=True)
+            self._optimizer.zero_grad(set_to_none=True)
             torch.nn.functional.cross_entropy(self.model(batch), batch.y).backward()
-            self._optimiser.step()
+            self._optimizer.step()
         return time.perf_counter() - begin
 
 

@@ -17,10 +17,11 @@ from common import CACHE
 from comparison_runs import MORE_SIZES, study_graph
 
 from shadow_gnn.base.files import write_file
-from shadow_gnn.extract.diffused import FeatureNeighbours, Kept, PprDiffusion, diffuse_graph
+from shadow_gnn.extract import PprExtractor
+from shadow_gnn.extract.diffused import FeatureNeighbors, Kept, PprDiffusion, diffuse_graph
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.recipe import PprRecipe, Recipe
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
 from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, normal_recipe
 from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, write_scopes
@@ -102,7 +103,7 @@ def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
 
 
 def _scope_graph(row: str, graph: Graph, path: Path) -> None:
-    source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbours()
+    source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbors()
     kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBOURS)
     save_graph(diffuse_graph(graph, source, kept, num_threads=1), path, overwrite=True)
 
@@ -115,7 +116,7 @@ def _learned(recipe: Recipe, graph: Graph, path: Path) -> None:
     run = train_recipe(phase, place, options=RunOptions(graph=graph, check_memory=False))
     trained = read_model(run.folder)
     num_candidates = CANDIDATES_PER_NODE * SIZE
-    candidates = build_extractor(PprRecipe(topk=num_candidates), training=False, edge_pos=True)
+    candidates = build_extractor(PprExtractor(topk=num_candidates), training=False, edge_pos=True)
     targets = np.unique(np.concatenate([*graph.splits.values()]))
     scorer = Scorer(trained, candidates, num_candidates, SIZE, seed=recipe.seed)
     write_scopes(scorer, Places.of(trained, graph, inductive=False), targets, path)

@@ -46,33 +46,33 @@ Accuracies = dict[tuple[str, str], "Found"]
 
 HEAD = """# Extractors: results
 
-Written by `python bench/extractor_study.py` (two processes share the runs: `--part 1/2`, `--part 2/2`; stopped, they go
-on where they were). Which extractor serves which graph: test accuracy in percent, mean and sample deviation of {seeds}
-seeds, {runs} runs, {hours} hours of one core in all.
+This page shows which extractor suits which graph: test accuracy in percent, mean and sample standard deviation of
+{seeds} seeds, {runs} runs, {hours} hours of one core in all. It is written by `python bench/extractor_study.py` (two
+processes share the runs: `--part 1/2`, `--part 2/2`; if stopped, they resume).
 
-Every row is the same model trained in the same way, shaDow-SAGE of 3 layers with the target's vector as readout; only
-the extractor differs, each with its default settings (see [extractors](extractors.md)) but for the size, at most {size}
-nodes. khop draws a fanout that would give as many, and has fewer where nodes have fewer neighbours; full takes the
-nearest nodes up to the cap; node is the target alone, an MLP. For every cell the learning rates 0.01 and 0.003 are
-tried with the first seed and chosen on validation, then {seeds} seeds are run. Dropout is 0.2 and DropEdge 0.1
-everywhere. Four rows are more than an extractor of one kind:
+All rows have the same model and training: shaDow-SAGE of 3 layers with the target's vector as readout. Only the
+extractor differs, each with its default settings (see [extractors](extractors.md)) except for the size, at most {size}
+nodes. khop draws with a fanout for that many nodes, and has fewer if nodes have fewer neighbors; full takes the nearest
+nodes up to the cap; node is the target alone, an MLP. For every cell the learning rates 0.01 and 0.003 are tried with
+the first seed and chosen on validation, then {seeds} seeds are run. Dropout is 0.2 and DropEdge 0.1 everywhere. Four
+rows are more than an extractor of one kind:
 
-- gdc and near take scopes of ppr, edges included, from [another graph](extractors/scope-graph.md): gdc from the graph's
-  diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the {neighbours}
-  nearest neighbours in features, which leaves out all edges of the graph.
-- learned has the [scopes that a normal GNN asks for](extractors/learned.md): for each seed one is trained on the whole
-  graph with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of
-  {candidates} PPR candidates. GNNExplainer is left out: with a pass of its own for every step of every target it
-  would take far longer than all other rows together.
+- gdc and near take scopes of ppr, including edges, from [another graph](extractors/scope-graph.md): gdc from the
+  graph's diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the
+  {neighbours} nearest neighbors in features, which leaves out all edges of the graph.
+- learned has [scopes chosen by a normal GNN](extractors/learned.md). For each seed one is trained on the whole graph
+  with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of {candidates} PPR
+  candidates. GNNExplainer is left out: it needs a separate pass for every step of every target and would take far
+  longer than all other rows together.
 - ensemble joins ppr and fire by [attention](extractors.md#several-at-once): two scopes of at most {size} nodes each.
 
-Sizes are small so that the whole is made in hours: narrow layers, small scopes, few targets (last table), so that
-accuracies are below those of [docs/learning.md](learning.md). Features of more than 128 columns are replaced by their
+Sizes are small, so that the study takes hours: narrow layers, small scopes, few targets (last table). Accuracies are
+therefore below those of [docs/learning.md](learning.md). Features of more than 128 columns are replaced by their
 projections on the first 128 singular vectors. The features of ogbn-arxiv and flickr are substitutes, so their
-accuracies must not be set beside published ones. amazon-computers and coauthor-cs draw their targets anew for every
-seed; the others have one draw from their official split.
+accuracies must not be compared with published ones. amazon-computers and coauthor-cs draw new targets for every seed;
+the others have one draw from their official split.
 
-`shadow compare-extractors` makes a quick comparison of this kind for a graph of yours.
+`shadow compare-extractors` makes a quick comparison of this kind for your own graph.
 """
 
 
@@ -94,7 +94,7 @@ def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) ->
     """Return what one run trains."""
     size = MORE_SIZES[data]
     model = {"layer": "sage", "num_layers": 3, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
-    model |= {"dropout": settings["dropout"], "standardise": data in ("debian", "ogbn-arxiv")}
+    model |= {"dropout": settings["dropout"], "standardize": data in ("debian", "ogbn-arxiv")}
     training: dict[str, Any] = {"learning_rate": settings["learning_rate"], "schedule": "cosine"}
     training |= {"batch_size": size.batch_size, "num_epochs": size.shadow_epochs, "evaluate_every": size.evaluate_every}
     table = {"graph": data, "seed": seed, "model": model, "training": training, **scopes_of(kind, data, seed)}
@@ -172,7 +172,7 @@ def _by_mean(found: Accuracies, data: str, kinds: Sequence[str]) -> list[str]:
 
 def wins(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Report:
     """Return, graph by graph, the best extractor, those that are alike and what PPR and the MLP are behind."""
-    report = Report("Where each wins", ("graph", "best", "alike", "best - ppr", "best - node"))
+    report = Report("Best extractors", ("graph", "best", "equal", "best - ppr", "best - node"))
     for data in names:
         best, *others = _by_mean(found, data, kinds)
         near = [kind for kind in others if alike(found[data, best], found[data, kind])]
@@ -182,7 +182,7 @@ def wins(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Repor
         ]
         report.rows.append([NAMES.get(data, data), best, ", ".join(near) or "none", *behind])
     report.notes.append(
-        f"alike: the mean difference over {NUM_SEEDS} seeds is within two of its standard errors. Differences of means "
+        f"equal: the mean difference over {NUM_SEEDS} seeds is within two of its standard errors. Differences of means "
         "in points."
     )
     return report
@@ -197,7 +197,7 @@ def costs(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Repo
         seconds = [f"{np.mean(made_seconds(data, kind)):.1f}" for data in names]
         report.rows.append([f"{kind}: made beforehand", *seconds])
     report.notes.append(
-        "Training, validation and test, a mean over seeds; fixed scopes are kept from run to run. Made beforehand: the "
+        "Training, validation and test, a mean over seeds; fixed scopes are kept between runs. Made beforehand: the "
         "other graph, once for all seeds, or a normal GNN and scopes of all targets, for each seed."
     )
     return report

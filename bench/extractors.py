@@ -50,8 +50,8 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "extractor", "CPU µs", "times PPR", "nodes", "edges touched")
     report = Report(f"Extractors at scopes of {SIZE} nodes", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "Per target, 1 thread, random targets, medians of 5 rounds in turns. Every extractor has its default settings "
-        f"but for the size, at most {SIZE} nodes; khop draws a fanout that would give as many."
+        "Per target, 1 thread, random targets, medians of 5 alternating rounds. Every extractor has its default "
+        f"settings except for the size, at most {SIZE} nodes; khop draws with a fanout for that many nodes."
     )
     finish_each(report, chosen, compare, quick=64, full=512)
 

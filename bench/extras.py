@@ -20,8 +20,7 @@ from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.averaging import Member, join
 from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
-from shadow_gnn.inference.node_predictions import Answer
-from shadow_gnn.inference.saved import node_scores
+from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.model_file import read_model
@@ -58,7 +57,7 @@ def make(name: str, graph: Graph, keys: Sequence[str], seed: int, folder: Path) 
     recipe = read_recipe(ROOT / "recipes" / f"{name}.toml", [*SMALLER[name], *keys, f"seed={seed}"])
     run = train_recipe(recipe, folder, options=RunOptions(graph=graph))
     assert run.result is not None
-    before = node_scores(read_model(folder), graph, np.arange(graph.num_nodes))
+    before = Predictor(read_model(folder), graph).predict(np.arange(graph.num_nodes)).scores
     after = correct_and_smooth(graph, before, split_targets(graph, "train"), split_targets(graph, "valid"))
     return Made(before, after.probability, float(run.result["seconds_per_epoch"]))
 
@@ -73,11 +72,12 @@ def accuracy(graph: Graph, parts: Sequence[np.ndarray]) -> str:
 
 def averaged(graph: Graph, parts: Sequence[np.ndarray]) -> np.ndarray:
     """Average predictions with weights chosen on validation."""
-    answer = Answer("classes", parts[0].shape[1])
+    width = parts[0].shape[1]
     members = [
-        Member(str(number), answer, lambda targets, part=part: part[targets]) for number, part in enumerate(parts)
+        Member(str(number), "classes", width, lambda targets, part=part: part[targets])
+        for number, part in enumerate(parts)
     ]
-    return join(members, graph, np.arange(graph.num_nodes), by_validation=True).scores
+    return join(members, graph, np.arange(graph.num_nodes), by_validation=True).predictions.scores
 
 
 def measure(name: str, data: Path, num_seeds: int) -> Report:

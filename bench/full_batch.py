@@ -55,14 +55,14 @@ class PygFull(nn.Module):
 
 def stepper(model: nn.Module, forward: Callable[[], Tensor], y: Tensor, *, bf16: bool) -> Callable[[], None]:
     """Return one epoch: forward, backward and Adam."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
 
     def step() -> None:
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             loss = F.cross_entropy(forward().float(), y)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
 
     return step
 
@@ -145,7 +145,7 @@ def main(chosen: argparse.Namespace) -> None:
     cells = (took["PyG"], took["ours"], gain, took["ours, bf16"], half)
     shown = [f"{1e3 * value:,.0f}" if at in (0, 1, 3) else f"{value:.2f}" for at, value in enumerate(cells)]
     report.rows.append([name, f"{len(targets):,}", *shown])
-    report.notes.append(f"Others used {busy:.0%} of the cores meanwhile.")
+    report.notes.append(f"Other processes used {busy:.0%} of the cores at the same time.")
     report.bars.append(Bar(f"float32: at least {BAR} times faster than PyG", f"{gain:.2f} times", gain >= BAR))
     products = bf16_products_gain(graph.num_nodes, rounds)
     report.bars.append(

@@ -12,7 +12,7 @@ from pathlib import Path
 from anonymous_memory import AnonymousPeak
 from common import CACHE, Bar, Report, busy_share, finish, load_line, options
 
-from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan
 
 MEMORY_BYTES = 256_000_000
@@ -62,7 +62,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             begin = time.process_time()
             with AnonymousPeak() as peak:
-                generate(plan, Path(folder) / "g", memory_bytes=MEMORY_BYTES, progress=stages)
+                generate_graph(plan, Path(folder) / "g", memory_bytes=MEMORY_BYTES, progress=stages)
             seconds = time.process_time() - begin
         rate = plan.num_edges / seconds
         parts = [

@@ -93,7 +93,7 @@ def compare(name: str, graph: Graph, count: int, report: Report) -> None:
     report.bars += [
         Bar(f"{name}: at most a tenth of SciPy's time", f"{ratio:.1f} times less", bool(ratio >= 10)),
         Bar(f"{name}: p99 within 10 times the median, hubs included", f"{tail:.1f} times", bool(tail <= 10)),
-        Bar(f"{name}: likewise for the whole extraction", f"{whole_tail:.1f} times", bool(whole_tail <= 10)),
+        Bar(f"{name}: the same for the whole extraction", f"{whole_tail:.1f} times", bool(whole_tail <= 10)),
     ]
 
 
@@ -105,14 +105,14 @@ def row(name: str, label: str, mean: float, values: np.ndarray | None = None) ->
 
 
 def main(chosen: argparse.Namespace) -> None:
-    columns = ("graph", "what", "mean µs", "p50", "p99", "max")
+    columns = ("graph", "method", "mean µs", "p50", "p99", "max")
     report = Report("Induced subgraph and hop distances of a top-200 scope", columns, notes=[load_line(busy_share())])
     report.notes.append(
         "CPU time per target, 1 thread, random targets; p50, p99, max: single-target calls, the best of 5, with "
-        "the highest degrees among the targets. Induction and hops: finished scopes made again from their nodes, "
-        "100 targets a call. All that follows the ranking: the whole less an extraction that ranks alike but keeps "
-        "the target alone; it also selects the best 200 and replaces nodes with no path to the target. SciPy: BFS "
-        "order without hop numbers."
+        "the highest degrees among the targets. Induction and hops: finished scopes rebuilt from their nodes, "
+        "100 targets a call. All steps after the ranking: the whole minus an extraction with the same ranking that "
+        "keeps only the target; they also select the best 200 and replace nodes with no path to the target. SciPy: "
+        "BFS order without hop numbers."
     )
     finish_each(report, chosen, compare, quick=100, full=1000)
 

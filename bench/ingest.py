@@ -160,7 +160,7 @@ def main() -> None:
         "Importing edges in bounded memory",
         ["way", "CPU s", "edges per CPU s", "peak anonymous MB", "lists"],
         notes=[
-            f"{num_edges:,} edges in Parquet, both directions, sorted, without repetitions; a budget of "
+            f"{num_edges:,} edges in Parquet, both directions, sorted, without duplicates; a budget of "
             f"{MEMORY_BYTES / 1e6:.0f} MB; Polars has no budget to set; one thread each. "
             + ", ".join(f"{peer} is not installed" for peer in PEERS if not find_spec(peer)),
             load_line(busy),

@@ -88,7 +88,7 @@ def main() -> None:
     columns = ("graph", "extractor", "targets", "mean recall", "p5", "least", "score share")
     report = Report("Katz and heat top-200: quality", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        "Default settings against the whole series, summed for all nodes by SciPy; targets themselves are left out. "
+        "Default settings against the whole series, summed for all nodes by SciPy; targets are left out. "
         "Score share: the exact scores of a scope's nodes over those of the exact best 199."
     )
     for name, graph in graphs(chosen).items():

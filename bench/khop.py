@@ -65,9 +65,9 @@ def compare(name: str, graph: Graph, count: int, report: Report) -> None:
 
 
 def main(chosen: argparse.Namespace) -> None:
-    columns = ("graph", "what", "CPU µs per target", "times ours")
+    columns = ("graph", "method", "CPU µs per target", "times ours")
     report = Report("2-hop, fanout 20, a separate subgraph per target", columns, notes=[load_line(busy_share())])
-    report.notes.append(f"1 thread, {BATCH} targets per call, draws without replacement on both sides.")
+    report.notes.append(f"1 thread, {BATCH} targets per call, sampling without replacement on both sides.")
     finish_each(report, chosen, compare, quick=100, full=1000)
 
 

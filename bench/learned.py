@@ -20,8 +20,8 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.studies.learned_scopes.phases import NORMAL, LearnOptions, SilentLearn, learn_scope
-from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, candidate_recipe, scope_size
+from shadow_gnn.studies.learned_scopes.phases import NORMAL, LearnedScopeOptions, SilentPhases, make_learned_scopes
+from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, candidate_extractor, scope_size
 from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, score_targets
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.model_file import read_model
@@ -45,7 +45,7 @@ class Mark:
         return cls(name, time.perf_counter(), time.process_time())
 
 
-class Phases(SilentLearn):
+class Phases(SilentPhases):
     """Notes when each phase begins."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ def small_graph(folder: Path) -> Path:
 def two_phases(recipe: Recipe, folder: Path, graph: Graph, chosen_epochs: int | None, report: Report) -> None:
     """Run the whole command; add a row for each phase and the bar of the scoring."""
     phases = Phases()
-    learn_scope(recipe, folder, LearnOptions(num_epochs=chosen_epochs), watcher=phases)
+    make_learned_scopes(recipe, folder, LearnedScopeOptions(num_epochs=chosen_epochs), watcher=phases)
     marks = [*phases.marks, Mark.now("end")]
     num_targets = sum(len(nodes) for nodes in graph.splits.values())
     for mark, after in pairwise(marks):
@@ -87,7 +87,7 @@ def explained(recipe: Recipe, folder: Path, graph: Graph, count: int, report: Re
     assert recipe.extractor is not None
     trained, topk = read_model(folder / NORMAL), scope_size(recipe.extractor)
     num_candidates = CANDIDATES_PER_NODE * topk
-    candidates = build_extractor(candidate_recipe(recipe.extractor, num_candidates), training=False, edge_pos=True)
+    candidates = build_extractor(candidate_extractor(recipe.extractor, num_candidates), training=False, edge_pos=True)
     scorer = Scorer(trained, candidates, num_candidates, topk, "gnnexplainer")
     place = Places.of(trained, graph, inductive=False).whole
     targets = np.sort(np.random.default_rng(0).choice(graph.splits["train"], count, replace=False))
@@ -116,8 +116,8 @@ def main() -> None:
     report.notes.append(
         f"`shadow learn-scope recipes/{RECIPE.name}`: {graph.num_nodes:,} nodes, GraphSAGE of "
         f"{recipe.model.num_layers} layers and width {recipe.model.hidden_dim}; "
-        f"{CANDIDATES_PER_NODE * topk} PPR candidates of each target, of which {topk} are kept. {NUM_THREADS} threads, "
-        "GNNExplainer one."
+        f"{CANDIDATES_PER_NODE * topk} PPR candidates of each target, {topk} of them kept. {NUM_THREADS} threads, "
+        "one for GNNExplainer."
     )
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as name:

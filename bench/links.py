@@ -265,7 +265,7 @@ def best_of_both(means: dict[str, dict[str, float]], ways: Sequence[str]) -> lis
         heuristic, shadow = (max(names, key=lambda name: means[name][metric]) for names in (HEURISTICS, ways))
         gap = means[shadow][metric] - means[heuristic][metric]
         parts.append(f"{metric} {gap:+.4f} ({TITLES[shadow]} against {TITLES[heuristic]})")
-    return [f"Best of shaDow less best heuristic: {', '.join(parts)}."]
+    return [f"Best of shaDow minus best heuristic: {', '.join(parts)}."]
 
 
 def _spread(values: np.ndarray) -> str:
@@ -289,7 +289,7 @@ def bars(means: dict[str, dict[str, float]], ways: Sequence[str]) -> list[Bar]:
 
 def changed() -> Report:
     """Return what the runs of each graph change in the recipes."""
-    report = Report("Settings", ("graph", "way", "changes of the recipe"))
+    report = Report("Settings", ("graph", "recipe", "changed settings"))
     for name, size in SIZES.items():
         for method, changes in size.changes.items():
             text = ", ".join(f"`{change}`" for change in (*size.split, *changes)) or "none"

@@ -33,7 +33,7 @@ from shadow_gnn.training.run_setup import make_setup
 WITHIN = 0.35
 """Share by which a prediction may differ from the measurement."""
 LAYERS = ("gcn", "sage", "gat", "gin")
-METHODS = ("full", "saint", "neighbour", "shadow")
+METHODS = ("full", "saint", "neighbor", "shadow")
 
 
 def recipe_of(method: str, layer: str, folder: Path) -> Recipe:

@@ -98,7 +98,7 @@ def compare_with_nodes(name: str, graph: Graph, count: int, report: Report) -> N
 
 
 def main(chosen: argparse.Namespace) -> None:
-    columns = ("graph", "what", "CPU µs each", "each second")
+    columns = ("graph", "method", "CPU µs each", "each second")
     report = Report("Scopes of pairs, their link hidden", columns, notes=[load_line(busy_share())])
     report.notes.append("1 thread. SEAL's side: rows of a SciPy matrix, shortest paths for labels, as its authors do.")
     for name, graph in graphs(chosen).items():

@@ -141,7 +141,7 @@ def speed(name: str, graph: Graph, count: int, report: Report) -> None:
     seen = ", ".join(f"{step.tolerance:g}: {step.recall:.3f} in {micro(step.seconds)} µs" for step in steps)
     report.notes.append(
         f"{name}: ours {micro(per_target)} µs of CPU time per target (ranking, induction, hops; 1 thread) for recall "
-        f"{recall:.3f} on {len(sample)} targets; get_ppr (ranking alone, set-up of {peer.set_up * 1e3:.0f} ms per call "
+        f"{recall:.3f} on {len(sample)} targets; get_ppr (ranking alone, setup of {peer.set_up * 1e3:.0f} ms per call "
         f"not counted) by tolerance: {seen}; {micro(theirs)} µs at our recall, between the last two."
     )
     ratio = theirs / per_target

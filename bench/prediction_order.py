@@ -13,7 +13,7 @@ from common import CACHE, Bar, Report, busy_share, cpu_seconds, finish, graphs, 
 
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.extract.locality import NUM_PASSES, group_nodes
-from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
@@ -58,7 +58,7 @@ def main() -> None:
     )
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        generate(GraphPlan("dcsbm", num_nodes, 15, num_columns=0), Path(folder) / "g")
+        generate_graph(GraphPlan("dcsbm", num_nodes, 15, num_columns=0), Path(folder) / "g")
         cases = {name: graph for name, graph in graphs(chosen).items() if name != "flickr"}
         cases[f"dcsbm, {num_nodes:,} nodes, shuffled ids"] = open_graph(Path(folder) / "g")
         for name, graph in cases.items():

@@ -25,9 +25,9 @@ RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"
 HEAD = """# Benchmarks
 
-Written by `make bench` (`python bench/run_all.py`): a script per claim in `bench/`, each side by side with its peer in
-one run. CPU time counts all threads of the process; the peers run in turns with ours, and medians are shown. A section
-can be measured again by itself with `--only`.
+Written by `make bench` (`python bench/run_all.py`). Each claim has a script in `bench/` that measures it and its peers
+in one run, in turns. CPU time counts all threads of the process; the tables show medians. To measure a section again,
+use `--only`.
 
 Machine: {machine}. Python {python}, NumPy {numpy}, SciPy {scipy}, torch {torch}, torch_geometric {pyg}.
 """

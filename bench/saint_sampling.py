@@ -82,12 +82,12 @@ def main() -> None:
     """Measure all samplers on all graphs."""
     chosen = options(str(__doc__))
     report = Report(
-        "GraphSAINT: one subgraph, one thread, and counting for the normalisation",
+        "GraphSAINT: one subgraph, one thread, and counting for the normalization",
         ("graph", "sampler", "nodes", "edges", "subgraph us", "batch us", "counted", "counting s"),
     )
     report.notes.append(load_line(busy_share()))
-    report.notes.append("CPU time, but for counting, which is wall time on all cores and is done once before training.")
-    report.notes.append("Ours also measures hops and puts rows in their order; a batch adds features and factors.")
+    report.notes.append("CPU time, except for counting: wall time on all cores, once before training.")
+    report.notes.append("Ours also computes hops and sorts rows by them; a batch adds features and factors.")
     for name, graph in graphs(chosen).items():
         peer: Callable[[], object] | str
         try:

@@ -26,7 +26,7 @@ from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.base.files import write_file
 from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.extract.rows import expect_scopes
+from shadow_gnn.extract.gather import expect_scopes
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
 from shadow_gnn.graph.store import open_graph
 
@@ -55,7 +55,7 @@ batch_size = 64
 learning_rate = 0.002
 """
 MOST_ANONYMOUS = 3e9
-HEADING = "## Measured from 10⁶ to 1.1·10⁸ nodes"
+HEADING = "## Measurements from 10⁶ to 1.1·10⁸ nodes"
 
 
 def folder_of(num_nodes: int) -> Path:

@@ -89,8 +89,8 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("nodes", "degree cap", "mean degree", "edges touched", "CPU µs per target", "scratch MB")
     report = Report("Work per target as the graph grows (PPR top-200)", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        f"Configuration-model graphs, exponent {EXPONENT:g}, mean degree {MEAN_DEGREE:g} before duplicates go; 1 "
-        "thread; scratch is the growth of anonymous memory over the first pass."
+        f"Configuration-model graphs, exponent {EXPONENT:g}, mean degree {MEAN_DEGREE:g} before duplicates are "
+        "removed; 1 thread; scratch is the growth of anonymous memory over the first pass."
     )
     for cap in CAPS:
         compare(cap, chosen.quick, report)

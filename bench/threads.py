@@ -68,8 +68,8 @@ def main(chosen: argparse.Namespace) -> None:
     columns = ("graph", "extractor", "CPU µs, 1 thread", "CPU µs, 2", "wall µs, 1 thread", "wall µs, 2", "quiet rounds")
     report = Report("Two threads against one, per target", columns, notes=[load_line(busy_share())])
     report.notes.append(
-        f"Quiet: other processes used at most {IDLE:.0%} of the machine; medians of {ROUNDS} such rounds, "
-        "of the ratios as well."
+        f"Quiet: other processes used at most {IDLE:.0%} of the machine; medians of {ROUNDS} of these "
+        "rounds, also for the ratios."
     )
     finish_each(report, chosen, compare, quick=200, full=2000)
 

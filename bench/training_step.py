@@ -133,8 +133,8 @@ def main(chosen: argparse.Namespace) -> None:
     report = Report("Training steps against PyG's operators on edge_index", columns, notes=[load_line(busy_share())])
     report.notes += [
         "128 targets of top-200, hidden 256, dropout 0.2, DropEdge 0.1; forward, backward and Adam. Default: a process "
-        "as PyG's users have it; warm: one that keeps freed memory, as our commands do.",
-        "GAT is GATConv's form, which PyG has; against its own products it is the authors' form.",
+        "as PyG's users run it; warm: a process that keeps freed memory, as our commands do.",
+        "GAT has GATConv's form against PyG, and the authors' form against its own products.",
     ]
     turns = Turns(2 if chosen.quick else ROUNDS)
     cold, warm = Worker(chosen.data), Worker(chosen.data, "--warm")
@@ -145,9 +145,7 @@ def main(chosen: argparse.Namespace) -> None:
     warm.close()
     in_bf16(turns, chosen.data, report)
     if turns.num_loud:
-        report.notes.append(
-            f"Of {turns.num_loud} timings, for want of quiet rounds, the least and not the median is given."
-        )
+        report.notes.append(f"For lack of quiet rounds, {turns.num_loud} timings are the minimum and not the median.")
     finish(report, chosen)
 
 

@@ -185,16 +185,16 @@ class Bench:
         return self._batches[order]
 
     def _step(self, model: nn.Module, batch: Batch, *, bf16: bool) -> Callable[[], object]:
-        optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
         assert batch.y is not None
         labels = batch.y
 
         def step() -> None:
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=True)
             with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
                 loss = F.cross_entropy(model(batch), labels)
             loss.backward()
-            optimiser.step()
+            optimizer.step()
 
         return step
 

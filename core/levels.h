@@ -66,7 +66,6 @@ class Levels {
   double total_weight(const Csr<Id>& csr, size_t number, int64_t max_row) const {
     return met_.total_weight(csr, number, max_row);
   }
-
   void spread(const Csr<Id>& csr, size_t number, double share, int64_t max_row) {
     met_.spread(csr, number, share, max_row, room(), receiver());
   }

@@ -16,18 +16,25 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from shadow_gnn import Graph, open_run, read_model
-from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn import (
+    Graph,
+    ModelShape,
+    TrainedModel,
+    build_extractor,
+    closure_batch,
+    collate,
+    draw_scope,
+    keep_freed_memory,
+    normal_cost,
+    open_dataset,
+    open_run,
+    plot_comparison,
+    plot_learning_curves,
+    read_curve,
+    read_model,
+    shadow_cost,
+)
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph.datasets import open_dataset
-from shadow_gnn.loading.batch import collate
-from shadow_gnn.normal import closure_batch
-from shadow_gnn.studies.analysis.cost_quality_plot import plot_comparison
-from shadow_gnn.studies.analysis.learning_curves import plot_learning_curves, read_curve
-from shadow_gnn.studies.analysis.scope_drawing import draw_scope
-from shadow_gnn.studies.cost import Network, normal_cost, shadow_cost
-from shadow_gnn.training.build import build_extractor
-from shadow_gnn.training.model_file import TrainedModel
 
 OUT = Path("runs/demo")
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"
@@ -81,7 +88,7 @@ def measure(graph: Graph, kind: str, folder: Path) -> Row:
     run, trained = open_run(folder), read_model(folder)
     assert run.result is not None
     model = run.recipe.model
-    network = Network(model.layer, (trained.config.input_dim, *[model.hidden_dim] * model.num_layers))
+    network = ModelShape(model.layer, (trained.config.input_dim, *[model.hidden_dim] * model.num_layers))
     normal = run.recipe.is_normal
     targets = np.random.default_rng(0).choice(graph.splits["test"], 30 if normal else 200, replace=False)
     sizes, times = zip(*(predict_one(trained, graph, int(target)) for target in targets), strict=True)

@@ -6,8 +6,8 @@ from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import GraphSAGE
 from torch_geometric.utils import stochastic_blockmodel_graph
 
+from shadow_gnn import ExtractorSampler
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.loading.pyg_sampler import ExtractorSampler
 
 
 def main(num_epochs: int = 5) -> float:

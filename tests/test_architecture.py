@@ -157,8 +157,12 @@ def test_importing_the_package_loads_nothing_heavy_and_changes_nothing():
     assert found["tasks"] == 1
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["data", "import", "--help"], ["extract", "--help"]])
-def test_help_loads_nothing_heavy(arguments):
+# The help of extract is written from the extractors' own options, so it loads them.
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [(["--help"], set()), (["data", "import", "--help"], set()), (["extract", "--help"], {"numpy"})],
+)
+def test_help_loads_nothing_heavy(arguments, allowed):
     found = in_subprocess(
         "import json, sys, threading\n"
         f"sys.argv = ['shadow', *{arguments!r}]\n"
@@ -170,14 +174,14 @@ def test_help_loads_nothing_heavy(arguments):
         "print(json.dumps({'code': code, 'threads': threading.active_count(), 'modules': list(sys.modules)}))\n"
     )
     assert found["code"] == 0
-    assert not HEAVY & set(found["modules"])
+    assert not (HEAVY - allowed) & set(found["modules"])
     assert found["threads"] == 1
 
 
 def test_graph_folders_open_without_torch():
     found = in_subprocess(
         "import json, sys\n"
-        "from shadow_gnn import extract, open_graph, save_graph\n"
+        "from shadow_gnn import extract, open_graph, read_recipe, save_graph\n"
         "print(json.dumps({'modules': list(sys.modules)}))\n"
     )
     assert not {"torch", "torch_geometric", "pyarrow", "matplotlib"} & set(found["modules"])

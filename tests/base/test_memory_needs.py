@@ -82,7 +82,7 @@ def test_weights_are_counted_as_the_layer_has_them(layer):
     from shadow_gnn.recipe import ModelRecipe
     from shadow_gnn.training.build import build_model
 
-    recipe = ModelRecipe(layer=layer, num_layers=2, hidden_dim=16, encoding="none", head_norm=False, standardise=False)
+    recipe = ModelRecipe(layer=layer, num_layers=2, hidden_dim=16, encoding="none", head_norm=False, standardize=False)
     model = build_model(recipe, in_dim=8, out_dim=3)
     network = ModelCounts(layer, num_layers=2, hidden_dim=16)
     expected = layer_weights(network, 8) + layer_weights(network, 16) + (16 + 1) * 3

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy, pyarrow, pyarrow.parquet, pyarrow.compute, torch
 import lightning_fabric, torchmetrics.classification
 import shadow_gnn.training.runs.repeats, shadow_gnn.graph.importing.detect
-import shadow_gnn.inference.node_predictions, shadow_gnn.inference.loaders
+import shadow_gnn.inference.write_predictions, shadow_gnn.inference.evaluation
 from shadow_gnn.cli.main import main
 
 torch.set_num_threads(1)

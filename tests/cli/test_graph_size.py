@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan
 
 pytestmark = [
@@ -58,7 +58,7 @@ def folders(tmp_path_factory):
     for name, num_nodes, share in (("small", 10_000, 5.0), ("large", 1_000_000, 0.05)):
         shares = (share, share / 4, share / 4)
         plan = GraphPlan("dcsbm", num_nodes, 12, num_columns=8, num_classes=4, shares=shares)
-        generate(plan, root / name, memory_bytes=100_000_000, num_threads=1)
+        generate_graph(plan, root / name, memory_bytes=100_000_000, num_threads=1)
     (root / "recipe.toml").write_text(RECIPE)
     return root
 

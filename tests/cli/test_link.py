@@ -175,7 +175,7 @@ def test_baselines_of_links_stand_in_one_table(folder):
     assert "test auc" in lines[0]
     assert [line.split()[0] for line in lines[1:]] == ["common-neighbors", "katz"]
     assert lines[1].count("±") == 6
-    found = json.loads(succeed("baselines", "g", "--links", "links.toml", "--only", "encoder", "--json", "-"))
+    found = json.loads(succeed("baselines", "g", "--links", "links.toml", "--only", "encoder", "--json"))
     assert found["results"][0]["test"]["auc"] > 0.6
     assert found["results"][0]["seed"] == 0
     assert "for links, got 'raw'" in fault("baselines", "g", "--links", "links.toml", "--only", "raw")

@@ -184,7 +184,7 @@ def test_training_fits_into_a_control_group_smaller_than_what_it_reads(wide):
     if group is None:
         pytest.skip("control groups cannot be made here")
     try:
-        argv = ["train", "recipe.toml", "--out", "grouped", "--set", "model.standardise=true"]
+        argv = ["train", "recipe.toml", "--out", "grouped", "--set", "model.standardize=true"]
         argvs = [argv, [*argv, "--any-size"]]
         refused, trained = run_cases([{"argv": argv, "group": str(group)} for argv in argvs], wide)
     finally:

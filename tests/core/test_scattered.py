@@ -12,7 +12,7 @@ import pytest
 from shadow_gnn import _core
 from shadow_gnn.base.files import expect_reads, map_npy
 from shadow_gnn.extract import CombinedExtractor, HeatExtractor, KatzExtractor, KhopExtractor, PprExtractor
-from shadow_gnn.extract.rows import expect_scopes
+from shadow_gnn.extract.gather import expect_scopes
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.store import open_graph, save_graph
 

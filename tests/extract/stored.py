@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.extract import FileExtractor, Subgraphs
-from shadow_gnn.extract.base import Hide
+from shadow_gnn.extract import BaseExtractor, FileExtractor, Subgraphs
+from shadow_gnn.extract.options import Topk
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, sorted_nodes, write_scope_file
 from shadow_gnn.graph.record import Graph
 
@@ -18,27 +19,22 @@ _EMPTY = Graph(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True)
-class StoredScopes:
+class StoredScopes(BaseExtractor):
     """What FileExtractor gives where every node has ranked all nodes, whatever the edges."""
 
-    topk: int = 15
-    edge_pos: bool = False
-    hide: Hide = "none"
-    num_threads: int = 0
+    kind = "file"
 
-    def __post_init__(self) -> None:
-        self._extractor(_EMPTY)  # What FileExtractor refuses, it refuses at once.
-
-    @property
-    def deterministic(self) -> bool:
-        return True
+    topk: Topk = 15
 
     @property
     def key(self) -> str:
-        return self._extractor(_EMPTY).key
+        return f"{super().key} {self._extractor(_EMPTY).key}"
 
-    def __call__(self, graph: Graph, targets: object, *, seed: int = 0) -> Subgraphs:
-        return self._extractor(graph)(graph, targets, seed=seed)  # type: ignore[arg-type]
+    def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
+        return self._extractor(graph)(graph, targets, seed=seed)
+
+    def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
+        return self._extractor(graph).choose(graph, targets, seed)
 
     def _extractor(self, graph: Graph) -> FileExtractor:
         path = Path(_FOLDER.name) / f"{graph.fingerprint}.safetensors"

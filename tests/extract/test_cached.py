@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
+from tests.extract.doubles import ExtractorDouble
 from tests.extract.graphs import some_graphs
 from tests.extract.test_contract import assert_same
 
@@ -24,16 +25,12 @@ PPR = PprExtractor(topk=12, edge_pos=True)
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(ExtractorDouble):
     """An extractor that notes which targets it was asked for."""
 
     inner: PprExtractor = PPR
     asked: list[list[int]] = field(default_factory=list)
-    deterministic: bool = True
-
-    @property
-    def key(self) -> str:
-        return self.inner.key
+    key: str = PPR.key
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         self.asked.append(np.asarray(targets).reshape(-1).tolist())

@@ -13,6 +13,8 @@ from tests.extract.reference import check_scope
 from tests.extract.stored import StoredScopes
 
 from shadow_gnn.extract import (
+    KINDS,
+    BaseExtractor,
     CombinedExtractor,
     Extractor,
     FireExtractor,
@@ -21,6 +23,7 @@ from shadow_gnn.extract import (
     KatzExtractor,
     KhopExtractor,
     NodeExtractor,
+    Part,
     PprExtractor,
     RwrExtractor,
     SimilarExtractor,
@@ -48,9 +51,9 @@ EXTRACTORS = {
     "heat": HeatExtractor(topk=15, edge_pos=True),
     "heat, plain": HeatExtractor(topk=15, t=5.0, tolerance=1e-4),
     "combined": CombinedExtractor(
-        ((1.0, PprExtractor(topk=20)), (0.5, KatzExtractor(topk=25, attenuation=0.005))), topk=12, edge_pos=True
+        (Part(PprExtractor(topk=20)), Part(KatzExtractor(topk=25, attenuation=0.005), 0.5)), topk=12, edge_pos=True
     ),
-    "combined, drawn": CombinedExtractor(((1.0, StochasticPprExtractor(topk=15)), (2.0, HeatExtractor())), topk=10),
+    "combined, drawn": CombinedExtractor((Part(StochasticPprExtractor(topk=15)), Part(HeatExtractor(), 2.0)), topk=10),
     "rwr": RwrExtractor(topk=15, num_walks=100, edge_pos=True),
     "rwr, resampled": RwrExtractor(topk=10, num_walks=30, teleport=0.4, resample=True),
     "simrank": SimrankExtractor(topk=15, num_walks=20, walk_length=4, edge_pos=True),
@@ -178,13 +181,29 @@ def test_key_holds_every_parameter_but_the_threads(extractor: Extractor) -> None
         "hide": "before",
         "attenuation": 0.003,
         "t": 7.0,
-        "parts": ((1.0, PprExtractor(topk=3)),),
+        "parts": (Part(PprExtractor(topk=3)),),
         "index": GRAPHS["path"],
+        "scope_graph": GRAPHS["path"],
     }
     for field in fields(extractor):
-        if field.name == "num_threads":
+        if field.name in ("num_threads", "scope_edges"):
             continue
         value = getattr(extractor, field.name)
         if field.name not in changes:
             changes[field.name] = not value if isinstance(value, bool) else (value or 0) + 1
         assert replace(extractor, **{field.name: changes[field.name]}).key != extractor.key, field.name
+
+
+@every_extractor
+def test_another_graph_is_chosen_in_and_in_the_key(extractor: BaseExtractor) -> None:
+    graph = GRAPHS["hubs"]
+    way = replace(extractor, scope_graph=graph, scope_edges="scope_graph")
+    if not isinstance(extractor, StoredScopes):
+        assert_same(way(graph, np.arange(9), seed=2), extractor(graph, np.arange(9), seed=2))
+    assert way.key != replace(way, scope_edges="graph").key != extractor.key
+    assert way.edge_graph(replace(graph, x=None)) is graph
+
+
+def test_every_kind_is_in_this_suite() -> None:
+    assert {extractor.kind for extractor in EXTRACTORS.values()} == set(KINDS)
+    assert all(KINDS[kind].kind == kind for kind in KINDS)

@@ -13,16 +13,15 @@ from tests.extract.test_contract import assert_same
 from tests.extract.test_pairs import some_pairs, without_link
 
 from shadow_gnn.extract import (
+    BaseExtractor,
     CachedExtractor,
     CombinedExtractor,
-    Extractor,
     KhopExtractor,
+    Part,
     PprExtractor,
-    ScopeGraphExtractor,
     SimilarExtractor,
     StochasticPprExtractor,
 )
-from shadow_gnn.extract.base import edge_graph
 from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.loading.batch import collate
 from shadow_gnn.loading.loader import Loader
@@ -34,7 +33,7 @@ OTHER = graph_of(
     random_edges(400, 2500, seed=9),
     weights={edge: 0.5 + (edge[0] + edge[1]) % 5 for edge in random_edges(400, 2500, seed=9)},
 )
-EXTRACTORS: dict[str, Extractor] = {
+EXTRACTORS: dict[str, BaseExtractor] = {
     "ppr": PprExtractor(topk=12, edge_pos=True),
     "drawn": StochasticPprExtractor(topk=12),
     "khop": KhopExtractor(num_hops=2, fanout=3, edge_pos=True),
@@ -44,15 +43,15 @@ every_extractor = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=
 
 
 @every_extractor
-def test_edges_of_the_scope_graph_are_a_scope_of_it(extractor: Extractor) -> None:
-    scopes = ScopeGraphExtractor(extractor, OTHER, "scope_graph")(GRAPH, np.arange(60), seed=3)
+def test_edges_of_the_scope_graph_are_a_scope_of_it(extractor: BaseExtractor) -> None:
+    scopes = replace(extractor, scope_graph=OTHER, scope_edges="scope_graph")(GRAPH, np.arange(60), seed=3)
     assert_same(scopes, extractor(replace(OTHER, x=GRAPH.x), np.arange(60), seed=3))
 
 
 @every_extractor
-def test_edges_of_the_graph_join_what_was_chosen_elsewhere(extractor: Extractor) -> None:
+def test_edges_of_the_graph_join_what_was_chosen_elsewhere(extractor: BaseExtractor) -> None:
     targets = np.arange(60)
-    scopes = ScopeGraphExtractor(extractor, OTHER)(GRAPH, targets, seed=3)
+    scopes = replace(extractor, scope_graph=OTHER)(GRAPH, targets, seed=3)
     chosen = extractor(replace(OTHER, x=GRAPH.x), targets, seed=3)
     for scope, offer in zip(scopes, chosen, strict=True):
         check_scope(GRAPH, scope)
@@ -68,7 +67,7 @@ def test_the_graph_itself_as_scope_graph_changes_nothing(name: str) -> None:
     graph, extractor = GRAPHS[name], PprExtractor(topk=10, edge_pos=True)
     targets = np.arange(graph.num_nodes)
     for edges in ("graph", "scope_graph"):
-        found = ScopeGraphExtractor(extractor, graph, edges)(graph, targets)  # type: ignore[arg-type]
+        found = replace(extractor, scope_graph=graph, scope_edges=edges)(graph, targets)  # type: ignore[arg-type]
         assert_same(found, extractor(graph, targets))
 
 
@@ -77,7 +76,7 @@ def test_the_link_of_a_pair_is_hidden_in_both_graphs(hide: str) -> None:
     pairs = np.concatenate((some_pairs(GRAPH), some_pairs(OTHER)))
     extractor = PprExtractor(topk=12, hide=hide)  # type: ignore[arg-type]
     for edges, graph in (("graph", GRAPH), ("scope_graph", OTHER)):
-        scopes = ScopeGraphExtractor(extractor, OTHER, edges)(GRAPH, pairs)  # type: ignore[arg-type]
+        scopes = replace(extractor, scope_graph=OTHER, scope_edges=edges)(GRAPH, pairs)  # type: ignore[arg-type]
         chosen = extractor(OTHER, pairs)
         for scope, offer, (first, second) in zip(scopes, chosen, pairs.tolist(), strict=True):
             check_scope(without_link(graph, first, second), scope)
@@ -85,8 +84,8 @@ def test_the_link_of_a_pair_is_hidden_in_both_graphs(hide: str) -> None:
 
 
 def test_a_scope_does_not_depend_on_its_batch_or_the_threads() -> None:
-    alone = ScopeGraphExtractor(PprExtractor(topk=12, edge_pos=True, num_threads=1), OTHER)
-    many = ScopeGraphExtractor(PprExtractor(topk=12, edge_pos=True, num_threads=5), OTHER)
+    alone = PprExtractor(topk=12, edge_pos=True, num_threads=1, scope_graph=OTHER)
+    many = PprExtractor(topk=12, edge_pos=True, num_threads=5, scope_graph=OTHER)
     order = np.random.default_rng(0).permutation(400)
     together = many(GRAPH, order)
     assert alone.key == many.key
@@ -97,13 +96,13 @@ def test_a_scope_does_not_depend_on_its_batch_or_the_threads() -> None:
 
 def test_no_targets_give_no_scopes() -> None:
     for edges in ("graph", "scope_graph"):
-        assert len(ScopeGraphExtractor(PprExtractor(), OTHER, edges)(GRAPH, [])) == 0  # type: ignore[arg-type]
+        assert len(PprExtractor(scope_graph=OTHER, scope_edges=edges)(GRAPH, [])) == 0  # type: ignore[arg-type]
 
 
 def test_kept_scopes_are_those_of_both_graphs(tmp_path: Path) -> None:
     targets = np.arange(30)
     ways = [
-        ScopeGraphExtractor(PprExtractor(topk=12), other, edges)  # type: ignore[arg-type]
+        PprExtractor(topk=12, scope_graph=other, scope_edges=edges)  # type: ignore[arg-type]
         for other in (OTHER, GRAPH)
         for edges in ("graph", "scope_graph")
     ]
@@ -117,7 +116,7 @@ def test_kept_scopes_are_those_of_both_graphs(tmp_path: Path) -> None:
 
 
 def test_features_that_decide_a_scope_are_the_graphs() -> None:
-    way = ScopeGraphExtractor(SimilarExtractor(topk=8, candidates=20), replace(OTHER, x=None))
+    way = SimilarExtractor(topk=8, candidates=20, scope_graph=replace(OTHER, x=None))
     kept, targets = CachedExtractor(way), np.arange(30)
     other = replace(GRAPH, x=DenseFeatures(np.random.default_rng(1).normal(size=(400, 3)).astype(np.float32)))
     for graph in (GRAPH, other):
@@ -130,9 +129,9 @@ def test_edge_weights_of_a_batch_are_of_the_graph_that_the_edges_are_of() -> Non
     graph = graph_of(400, random_edges(400, 3000, seed=2), weights=weights)
     extractor = PprExtractor(topk=12, edge_pos=True)
     for edges, source in (("graph", graph), ("scope_graph", OTHER)):
-        way = ScopeGraphExtractor(extractor, OTHER, edges)  # type: ignore[arg-type]
+        way = replace(extractor, scope_graph=OTHER, scope_edges=edges)  # type: ignore[arg-type]
         for one in (way, CachedExtractor(way)):
-            assert edge_graph(one, graph) is source
+            assert one.edge_graph(graph) is source
             (batch,) = Loader(graph, one, np.arange(20), batch_size=20, edge_arrays=("weight", "id"))
             row, column = batch.node_id[batch.edge_index()[1]], batch.node_id[batch.edge_index()[0]]
             assert batch.edge_weight is not None
@@ -152,7 +151,7 @@ def weight_of(graph: Graph, row: int, column: int) -> float:
 
 
 def test_edge_arrays_must_be_of_the_graph_that_the_edges_are_of() -> None:
-    way = ScopeGraphExtractor(PprExtractor(topk=12, edge_pos=True), OTHER, "scope_graph")
+    way = PprExtractor(topk=12, edge_pos=True, scope_graph=OTHER, scope_edges="scope_graph")
     with pytest.raises(ValueError, match="got 'weight'; it has no edge_weight"):
         collate(GRAPH, way(GRAPH, [3]), edge_arrays=("weight",))
     with pytest.raises(ValueError, match="got 'attr'; it has no edge_attr"):
@@ -161,22 +160,22 @@ def test_edge_arrays_must_be_of_the_graph_that_the_edges_are_of() -> None:
 
 def test_graphs_that_do_not_fit_together_are_named() -> None:
     with pytest.raises(ValueError, match="graph in memory: scope_graph must have the 6 nodes of the graph, got 400"):
-        ScopeGraphExtractor(PprExtractor(), OTHER)(GRAPHS["path"], [0])
+        PprExtractor(scope_graph=OTHER)(GRAPHS["path"], [0])
     with pytest.raises(ValueError, match="must be undirected as the graph is, got one that is directed"):
-        ScopeGraphExtractor(PprExtractor(), GRAPHS["big directed hubs"])(GRAPH, [0])
+        PprExtractor(scope_graph=GRAPHS["big directed hubs"])(GRAPH, [0])
     with pytest.raises(ValueError, match="scope_edges must be one of graph, scope_graph, got 'both'"):
-        ScopeGraphExtractor(PprExtractor(), OTHER, "both")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="ScopeGraphExtractor: targets must be node ids from 0 to 399, got 400"):
-        ScopeGraphExtractor(PprExtractor(), OTHER)(GRAPH, [400])
+        PprExtractor(scope_graph=OTHER, scope_edges="both")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="PprExtractor: targets must be node ids from 0 to 399, got 400"):
+        PprExtractor(scope_graph=OTHER)(GRAPH, [400])
 
 
 def test_a_part_of_a_combination_may_choose_in_another_graph() -> None:
-    part = ScopeGraphExtractor(PprExtractor(topk=30), OTHER)
-    combined = CombinedExtractor(((1.0, part), (1.0, SimilarExtractor(topk=12, candidates=30))), topk=15, hide="before")
+    part = PprExtractor(topk=30, scope_graph=OTHER)
+    combined = CombinedExtractor((Part(part), Part(SimilarExtractor(topk=12, candidates=30))), topk=15, hide="before")
     assert combined.reads_features
-    assert not CombinedExtractor(((1.0, part),)).reads_features
+    assert not CombinedExtractor((Part(part),)).reads_features
     scopes = combined(GRAPH, np.array([[100, 200]]))
-    offered = ScopeGraphExtractor(PprExtractor(topk=30, hide="before"), OTHER)(GRAPH, np.array([[100, 200]]))
+    offered = PprExtractor(topk=30, hide="before", scope_graph=OTHER)(GRAPH, np.array([[100, 200]]))
     alone = SimilarExtractor(topk=12, candidates=30, hide="before")(GRAPH, np.array([[100, 200]]))
     assert set(scopes.node_id.tolist()) <= {*offered.node_id.tolist(), *alone.node_id.tolist()}
     assert set(scopes.node_id.tolist()) & set(offered.node_id.tolist()) - set(alone.node_id.tolist())

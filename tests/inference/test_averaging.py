@@ -7,16 +7,15 @@ import pytest
 from tests.communities import communities, one_thread, with_labels  # noqa: F401
 
 from shadow_gnn.inference.averaging import Member, average, check_members, chosen_weights, join
-from shadow_gnn.inference.node_predictions import Answer
-from shadow_gnn.inference.saved import score_metrics
+from shadow_gnn.inference.evaluation import score_metrics
 
 GRAPH = communities()
 NODES = np.arange(120)
-CLASSES = Answer("classes", 3)
+CLASSES = {"kind": "classes", "out_dim": 3}
 
 
 def member(name="a", scores=None, **changes):
-    values = {"answer": CLASSES, "fingerprint": GRAPH.fingerprint, "graph": GRAPH, **changes}
+    values = {**CLASSES, "fingerprint": GRAPH.fingerprint, "graph": GRAPH, **changes}
     return Member(name, predict=lambda targets: None if scores is None else scores[targets], **values)
 
 
@@ -39,20 +38,20 @@ def test_joined_models_are_judged_by_split():
         ("b", 0.5, 0.0, 0.0),
     ]
     assert (found.whole.valid, found.whole.test) == (1.0, 1.0)
-    np.testing.assert_allclose(found.scores, (sure + right_on([])) / 2, rtol=1e-6)
+    np.testing.assert_allclose(found.predictions.scores, (sure + right_on([])) / 2, rtol=1e-6)
 
 
 def test_splits_that_no_target_is_of_are_not_judged():
     found = join([member("a", right_on(NODES))] * 2, GRAPH, GRAPH.splits["test"])
     assert (found.whole.valid, found.whole.test) == (None, 1.0)
-    assert len(found.scores) == 30
+    assert len(found.predictions.scores) == 30
     with pytest.raises(ValueError, match="targets must hold nodes of the split 'valid' to choose weights by"):
         join([member("a", right_on(NODES))] * 2, GRAPH, GRAPH.splits["test"], by_validation=True)
 
 
 def test_validation_leaves_out_what_only_harms():
     scores = [right_on(NODES), right_on([])]
-    assert chosen_weights(CLASSES, scores, GRAPH.y) == [1.0, 0.0]
+    assert chosen_weights("classes", scores, GRAPH.y) == [1.0, 0.0]
     found = join([member("a", scores[0]), member("b", scores[1])], GRAPH, NODES, by_validation=True)
     assert found.whole.valid == 1.0
     assert sum(row.weight for row in found.models) == pytest.approx(1)
@@ -62,10 +61,10 @@ def test_validation_joins_models_that_complete_each_other():
     """Each is right on two of three parts, and sure enough that two outvote the third."""
     parts = [number == NODES % 3 for number in range(3)]
     scores = [right_on(NODES[~part]) for part in parts]
-    weights = chosen_weights(CLASSES, scores, GRAPH.y)
+    weights = chosen_weights("classes", scores, GRAPH.y)
     assert min(weights) > 0
-    assert score_metrics(CLASSES, average(scores, weights), GRAPH.y)["accuracy"] == 1.0
-    assert all(score_metrics(CLASSES, part, GRAPH.y)["accuracy"] == pytest.approx(2 / 3) for part in scores)
+    assert score_metrics("classes", average(scores, weights), GRAPH.y)["accuracy"] == 1.0
+    assert all(score_metrics("classes", part, GRAPH.y)["accuracy"] == pytest.approx(2 / 3) for part in scores)
 
 
 def test_test_labels_do_not_choose():
@@ -85,9 +84,9 @@ def test_test_labels_do_not_choose():
 def test_other_targets_are_averaged_too(kind):
     graph = with_labels(GRAPH, kind)
     y = graph.y.astype(np.float32).reshape(120, -1)
-    answer = Answer(kind, y.shape[1])
+    answer = {"kind": kind, "out_dim": y.shape[1]}
     low, high = (y * 0.8 + 0.1, y * 0.8 + 0.1) if kind == "multilabel" else (y - 1, y + 1)
-    members = [member("a", low, answer=answer, graph=graph), member("b", high, answer=answer, graph=graph)]
+    members = [member("a", low, graph=graph, **answer), member("b", high, graph=graph, **answer)]
     found = join(members, graph, NODES, by_validation=True)
     assert found.whole.test == pytest.approx(1.0 if kind == "multilabel" else 0.0)
     if kind == "values":
@@ -102,8 +101,8 @@ SHUFFLED = replace(GRAPH, splits={**GRAPH.splits, "train": GRAPH.splits["test"],
     ("other", "text"),
     [
         ({"fingerprint": OTHER.fingerprint, "graph": OTHER}, "b must be of the graph of a, its edges differ"),
-        ({"answer": Answer("classes", 4)}, "b must predict the 3 classes of a, got 4"),
-        ({"answer": Answer("multilabel", 3)}, "b must predict classes as a does, got multilabel"),
+        ({"out_dim": 4}, "b must predict the 3 classes of a, got 4"),
+        ({"kind": "multilabel"}, "b must predict classes as a does, got multilabel"),
         ({"graph": replace(GRAPH, y=(GRAPH.y + 1) % 3)}, "b must be of a graph with the labels of a's, they differ"),
         ({"graph": SHUFFLED}, "b must be of a graph with the split 'train' of a's"),
     ],
@@ -124,10 +123,10 @@ def test_tables_must_have_the_same_targets():
 
 
 def test_names_of_classes_must_agree_where_both_have_them():
-    named = [replace(CLASSES, class_names=tuple(names)) for names in ("abc", "acb")]
+    named = [{"class_names": tuple(names)} for names in ("abc", "acb")]
     with pytest.raises(ValueError, match="b must predict the classes of a, their names differ"):
-        check_members([member("a", answer=named[0]), member("b", answer=named[1])])
-    check_members([member("a", answer=named[0]), member("b")])
+        check_members([member("a", **named[0]), member("b", **named[1])])
+    check_members([member("a", **named[0]), member("b")])
 
 
 def test_one_is_no_ensemble():

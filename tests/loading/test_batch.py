@@ -14,7 +14,7 @@ from torch_geometric.nn import SAGEConv, global_mean_pool
 
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, StochasticPprExtractor
-from shadow_gnn.extract.rows import array_rows, feature_rows
+from shadow_gnn.extract.gather import array_rows, feature_rows
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.extract.doubles import ExtractorDouble
 
 from shadow_gnn.base.prefetch import Prefetch
 from shadow_gnn.extract import KhopExtractor, PprExtractor
@@ -41,10 +42,9 @@ def _no_thread_is_left():
     assert prefetch_threads() == []
 
 
-class Recorder:
+class Recorder(ExtractorDouble):
     """An extractor that notes its calls and fails at one of them."""
 
-    deterministic = True
     key = "recorder"
 
     def __init__(self, fail_at=None, slow=0.0):
@@ -278,11 +278,10 @@ from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.loading.loader import Loader
 graph = from_edges(np.arange(20), (np.arange(20) + 1) % 20, 20)
-class Slow:
-    deterministic, key = True, "slow"
-    def __call__(self, graph, targets, *, seed=0):
+class Slow(PprExtractor):
+    def choose(self, graph, targets, seed):
         time.sleep(SECONDS)
-        return PprExtractor(3)(graph, targets)
+        return super().choose(graph, targets, seed)
 batches = iter(Loader(graph, Slow(), np.arange(20), batch_size=1))
 next(batches)
 print("ready", flush=True)

@@ -10,13 +10,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.extract.doubles import ExtractorDouble
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.data.lightning import LightningLinkData, LightningNodeData
 from torch_geometric.loader import LinkLoader, NodeLoader
 from torch_geometric.nn import GraphSAGE
 from torch_geometric.sampler import EdgeSamplerInput, NegativeSampling, NodeSamplerInput
 
-from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor, ScopeGraphExtractor
+from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.pyg_sampler import ExtractorSampler, as_sampler
@@ -296,9 +297,7 @@ def test_what_extractors_cannot_do_is_said_in_one_line(data):
 
 
 def test_an_extractor_that_cannot_report_edges_is_refused():
-    class Silent:
-        deterministic, key = True, "silent"
-
+    class Silent(ExtractorDouble):
         def __call__(self, graph, targets, *, seed=0):
             return NodeExtractor()(graph, targets)
 
@@ -325,9 +324,9 @@ def test_example_learns():
 def test_scopes_of_another_graph_have_edges_of_this_one(data):
     graph = ExtractorSampler.from_data(data, PprExtractor()).graph
     other = from_edges([0, 0, 0, 0], [1, 2, 3, 4], 6)
-    sampler = ExtractorSampler(graph, ScopeGraphExtractor(FullExtractor(1), other))
+    sampler = ExtractorSampler(graph, FullExtractor(1, scope_graph=other))
     output = sampler.sample_from_nodes(NodeSamplerInput(None, torch.tensor([0])))
     assert sorted(output.node.tolist()) == [0, 1, 2, 3, 4]
     assert sorted(output.edge.tolist()) == list(range(8))
     with pytest.raises(ValueError, match="extractor must give edges of the graph, got scope_edges='scope_graph'"):
-        ExtractorSampler(graph, ScopeGraphExtractor(FullExtractor(1), other, "scope_graph"))
+        ExtractorSampler(graph, FullExtractor(1, scope_graph=other, scope_edges="scope_graph"))

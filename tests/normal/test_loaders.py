@@ -6,8 +6,9 @@ import torch
 from tests.communities import communities, one_thread  # noqa: F401
 
 from shadow_gnn.base.errors import RecipeError
-from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
-from shadow_gnn.inference.node_predictions import PredictionOptions, write_predictions
+from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, WalkSampler, closure_batch
 from shadow_gnn.normal.loaders import ShownLabelsLoader, make_sampler, normal_loader
 from shadow_gnn.recipe import Recipe, SaintRecipe
@@ -17,7 +18,7 @@ from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import make_setup
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
-METHODS = ("full", "saint", "neighbour")
+METHODS = ("full", "saint", "neighbor")
 
 
 def recipe_of(method, **tables):
@@ -45,7 +46,7 @@ def test_a_normal_gnn_learns(method, graph, tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_finished_run_evaluates_to_its_own_result(method, graph, tmp_path):
     run = train_recipe(recipe_of(method), tmp_path / "run", options=RunOptions(graph=graph))
-    found = evaluate_split(read_model(tmp_path / "run"), graph, "test")
+    found = evaluate_split(Predictor(read_model(tmp_path / "run"), graph), "test")
     assert found.metrics["accuracy"] == run.result["test"]["accuracy"]
     assert sum(bucket.count for bucket in found.by_degree) == found.num_targets
 
@@ -56,14 +57,14 @@ def test_predictions_are_those_of_each_target_alone(graph, tmp_path):
     train_recipe(recipe_of("full"), tmp_path / "run", options=RunOptions(graph=graph))
     trained = read_model(tmp_path / "run")
     targets = np.array([5, 3, 5, 40])
-    write_predictions(tmp_path / "p.parquet", trained, graph, targets, PredictionOptions(embedding=True))
+    write_predictions(tmp_path / "p.parquet", Predictor(trained, graph), targets, embedding=True)
     table = pq.read_table(tmp_path / "p.parquet")
     assert table["node_id"].to_pylist() == targets.tolist()
     for row, target in enumerate(targets):
         with torch.no_grad():
             alone = trained.model(closure_batch(graph, [target], 2)).softmax(1)[0]
         np.testing.assert_allclose(table["probability"][row].as_py(), alone.numpy(), rtol=1e-4, atol=1e-6)
-    write_predictions(tmp_path / "none.csv", trained, graph, range(0))
+    write_predictions(tmp_path / "none.csv", Predictor(trained, graph), range(0))
     assert len((tmp_path / "none.csv").read_text().splitlines()) == 1
 
 
@@ -92,12 +93,12 @@ def test_samplers_are_those_of_the_recipe():
 
 
 def test_one_fanout_serves_all_layers(graph):
-    setup = make_setup(recipe_of("neighbour", neighbour={"fanouts": [3]}), graph)
+    setup = make_setup(recipe_of("neighbor", neighbor={"fanouts": [3]}), graph)
     loader = normal_loader(setup.recipe, graph, split_targets(graph, "train"), setup.model)
     assert loader.fanouts == (3, 3)
 
 
-@pytest.mark.parametrize("method", ["full", "neighbour"])
+@pytest.mark.parametrize("method", ["full", "neighbor"])
 def test_labels_as_inputs_are_never_the_targets_own(method, graph):
     setup = make_setup(recipe_of(method, inputs={"labels": True, "smooth": 1}), graph)
     num_labels = setup.task.out_dim
@@ -138,7 +139,7 @@ def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     train_recipe(recipe_of("saint"), tmp_path / "run", options=RunOptions(graph=graph))
     trained = read_model(tmp_path / "run")
     assert trained.config.is_normal
-    assert prediction_loaders(trained, graph, np.arange(4)).graph is graph
+    assert Predictor(trained, graph).loaders(np.arange(4)).graph is graph
 
 
 @pytest.mark.parametrize(
@@ -146,14 +147,14 @@ def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     [
         (
             'training = "ful"',
-            'training.method: must be shadow, full, saint or neighbour, got "ful"; did you mean full?',
+            'training.method: must be shadow, full, saint or neighbor, got "ful"; did you mean full?',
         ),
         ('training = "full"\n[extractor]', 'extractor: must be left out for training.method "full"'),
         ('training = "full"\n[model]\nencoding = "hop"', 'model.encoding: must be "none"'),
         ('training = "full"\n[model]\nreadout = "max"', 'model.readout: must be "center"'),
         ("[saint]\nnum_walks = 3", 'saint: must be left out unless training.method is "saint"'),
-        ('training = "neighbour"\n[neighbour]\nfanouts = [1, 2]', "neighbour.fanouts: must be 1 or 3"),
-        ('training = "neighbour"\n[neighbour]\nfanouts = [0]', "neighbour.fanouts.0: must be at least 1, got 0"),
+        ('training = "neighbor"\n[neighbor]\nfanouts = [1, 2]', "neighbor.fanouts: must be 1 or 3"),
+        ('training = "neighbor"\n[neighbor]\nfanouts = [0]', "neighbor.fanouts.0: must be at least 1, got 0"),
     ],
 )
 def test_a_recipe_that_does_not_fit_its_method_is_one_line(table, text, tmp_path):

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadow_gnn.base.errors import RecipeError
-from shadow_gnn.recipe import EXTRACTORS, KhopRecipe, Recipe
+from shadow_gnn.extract import KINDS, KhopExtractor
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.extractor_table import table_of
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.recipe.keys import TABLES, recipe_keys
 
@@ -32,7 +34,7 @@ def faults(read, text, *overrides):
 
 def test_reads_toml(read):
     recipe = read('graph = "g"\n[extractor]\nkind = "khop"\nfanout = 5\n[model]\nlayer = "gat"\n')
-    assert recipe.extractor == KhopRecipe(fanout=5)
+    assert recipe.extractor == KhopExtractor(fanout=5)
     assert recipe.model.layer == "gat"
 
 
@@ -58,8 +60,8 @@ def test_all_faults_are_shown_at_once(read):
 
 def test_faults_of_extractors_name_the_kind(read):
     head = 'graph = "g"\n[extractor]\n'
-    every = " or ".join(", ".join(EXTRACTORS).rsplit(", ", 1))
-    owners = ", ".join(kind for kind, record in EXTRACTORS.items() if "topk" in record.model_fields)
+    every = " or ".join(", ".join(KINDS).rsplit(", ", 1))
+    owners = ", ".join(kind for kind, owner in KINDS.items() if "topk" in table_of(owner).model_fields)
     assert faults(read, head + 'kind = "pprr"') == [
         f'recipe.toml: extractor: kind must be {every}, got "pprr"; did you mean ppr?'
     ]
@@ -122,14 +124,14 @@ def test_overrides_are_toml_values_or_bare_words(read):
     )
     assert (recipe.graph, recipe.model.num_layers, recipe.model.dropout) == ("debian", 5, 0.1)
     assert (recipe.model.trim, recipe.model.layer) == (False, "gat")
-    assert (recipe.extractor, recipe.training.learning_rate) == (KhopRecipe(), 0.5)
+    assert (recipe.extractor, recipe.training.learning_rate) == (KhopExtractor(), 0.5)
 
 
 def test_an_override_reaches_into_branches(read):
     text = 'graph = "g"\n[[branches]]\n[[branches]]\n'
     recipe = read(text, "branches.1.extractor.kind=node", "branches.0.model.layer=gin")
-    assert [part.extractor.kind for part in recipe.parts] == ["ppr", "node"]
-    assert [part.model.layer for part in recipe.parts] == ["gin", "sage"]
+    assert [part.extractor.kind for part in recipe.all_branches] == ["ppr", "node"]
+    assert [part.model.layer for part in recipe.all_branches] == ["gin", "sage"]
 
 
 def test_faults_of_overrides_say_so(read):
@@ -173,7 +175,7 @@ def test_writing_and_reading_gives_an_equal_recipe(data):
 def _fit_to_method(table):
     """Leave out what a method has no use for."""
     method = table["training"]["method"]
-    for name in {"saint", "neighbour"} - {method}:
+    for name in {"saint", "neighbor"} - {method}:
         del table[name]
     if method != "shadow":
         table["model"] |= {"encoding": "none", "readout": "center"}

@@ -20,7 +20,8 @@ from tests.recipe.paper_tables import (
 )
 
 from shadow_gnn.base.errors import RecipeError
-from shadow_gnn.recipe import KhopRecipe, PprRecipe, Recipe
+from shadow_gnn.extract import KhopExtractor, PprExtractor
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import find_recipe, paper_recipe, paper_recipe_names, paper_recipe_path
 
 LINK = {
@@ -51,7 +52,7 @@ def expected(row: list[str], kind: str, *, batch_size: int, threshold: str | Non
     model |= {"readout": pooling} if pooling != "--" else {}
     model |= {"skip": skip} if pooling != "--" and skip != "none" else {}
     model |= {"sort_size": SORT_SIZE} if pooling == "sort" else {}
-    model |= {"standardise": False} if data == "ogbn-papers100M" else {}
+    model |= {"standardize": False} if data == "ogbn-papers100M" else {}
     training = {"num_epochs": EPOCHS.get(name, int(epochs)), "batch_size": batch_size, "learning_rate": float(rate)}
     table = {"graph": data, "extractor": extractor(kind, budget, tolerance, threshold or usual_threshold)}
     table |= {"model": model, "training": training}
@@ -189,9 +190,9 @@ def test_jk_joins_all_layers_and_gin_and_sgc_are_layers_of_their_own():
 def test_a_recipe_is_read_by_name_with_changes():
     recipe = paper_recipe("flickr-sage-3-ppr", ["model.num_layers=7"])
     assert isinstance(recipe, Recipe)
-    assert isinstance(recipe.extractor, PprRecipe)
+    assert isinstance(recipe.extractor, PprExtractor)
     assert (recipe.model.num_layers, recipe.extractor.topk) == (7, 200)
-    assert isinstance(paper_recipe("reddit-sage-3-2hop").extractor, KhopRecipe)
+    assert isinstance(paper_recipe("reddit-sage-3-2hop").extractor, KhopExtractor)
 
 
 def test_an_unknown_name_is_one_line_with_the_nearest():

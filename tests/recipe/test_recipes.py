@@ -33,8 +33,8 @@ def test_is_read_and_makes_a_model(path):
     recipe = read_recipe(path)
     num_targets = 2 if recipe.task.kind == "link" else 1
     model = build_model(branch_models(recipe), in_dim=8, out_dim=4, num_targets=num_targets, seed=recipe.seed)
-    assert len(model.branches) == len(recipe.parts)
-    for part in recipe.parts:
+    assert len(model.branches) == len(recipe.all_branches)
+    for part in recipe.all_branches:
         assert recipe.is_normal or build_extractor(part.extractor, training=True).key
 
 

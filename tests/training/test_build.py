@@ -1,6 +1,7 @@
 """Build: every name of a recipe becomes a model that runs, learns by its seed alone, and is refused in one line."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,17 +10,14 @@ from tests.communities import communities, one_thread  # noqa: F401
 
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract import (
+    KINDS,
     CachedExtractor,
     CombinedExtractor,
-    FireExtractor,
     FullExtractor,
-    HeatExtractor,
-    KatzExtractor,
     KhopExtractor,
-    NodeExtractor,
+    Part,
     PprExtractor,
     RwrExtractor,
-    ScopeGraphExtractor,
     SimilarExtractor,
     SimrankExtractor,
     StochasticPprExtractor,
@@ -30,20 +28,8 @@ from shadow_gnn.loading.batch import collate
 from shadow_gnn.nn.layers.table import LAYERS
 from shadow_gnn.nn.readouts.table import READOUTS
 from shadow_gnn.recipe import (
-    CombinedRecipe,
-    FireRecipe,
-    FullRecipe,
-    HeatRecipe,
-    KatzRecipe,
-    KhopRecipe,
     ModelRecipe,
-    NodeRecipe,
-    PprRecipe,
-    RwrRecipe,
-    SimilarRecipe,
-    SimrankRecipe,
 )
-from shadow_gnn.recipe.records import EXTRACTORS
 from shadow_gnn.training.build import BranchEdges, build_extractor, build_model, with_cache
 
 GRAPH = communities()
@@ -149,53 +135,25 @@ def test_what_cannot_be_built_is_one_line(changes, text):
     assert "\n" not in str(caught.value)
 
 
-def test_extractors_get_the_parameters_of_their_recipes():
-    ppr = PprRecipe(topk=5, teleport=0.3, threshold=0.1, threshold_kind="absolute", tolerance=1e-4, max_nodes=4)
-    options = {"topk": 5, "teleport": 0.3, "threshold": 0.1, "threshold_kind": "absolute", "tolerance": 1e-4}
-    assert build_extractor(ppr, training=True) == PprExtractor(**options, max_nodes=4)
-    drawn = ppr.model_copy(update={"kind": "stochastic-ppr"})
-    assert build_extractor(drawn, training=True, edge_pos=True) == StochasticPprExtractor(
-        **options, max_nodes=4, edge_pos=True
-    )
-    assert build_extractor(drawn, training=False) == PprExtractor(**options, max_nodes=4)
-    khop = KhopRecipe(num_hops=3, fanout=4, replace=True, max_nodes=9)
-    assert build_extractor(khop, training=True) == KhopExtractor(3, 4, True, 9)
-    assert build_extractor(FullRecipe(num_hops=1, max_nodes=3), training=True) == FullExtractor(1, 3)
-    assert build_extractor(NodeRecipe(), training=True, edge_pos=True) == NodeExtractor(True)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "file"])
+def test_every_kind_is_built_with_the_options_of_a_run(kind):
+    made = build_extractor(KINDS[kind](), training=True, edge_pos=True, hide="before")
+    assert made == KINDS[kind](edge_pos=True, hide="before")
 
 
-def test_sums_over_walks_and_of_scores_are_built_with_all_their_options():
-    katz = KatzRecipe(topk=7, attenuation=0.01, tolerance=1e-5, precision=0.3)
-    assert build_extractor(katz, training=True, hide="after") == KatzExtractor(7, 0.01, 1e-5, 0.3, hide="after")
-    heat = HeatRecipe(topk=7, t=5.0, tolerance=1e-5, precision=0.3)
-    assert build_extractor(heat, training=True, edge_pos=True) == HeatExtractor(7, 5.0, 1e-5, 0.3, edge_pos=True)
-    parts = [{"weight": 0.5, "extractor": {"kind": "stochastic-ppr"}}, {"extractor": {"kind": "full", "num_hops": 1}}]
-    combined = CombinedRecipe.model_validate({"topk": 9, "parts": parts})
-    for training, drawn in ((True, StochasticPprExtractor), (False, PprExtractor)):
-        expected = CombinedExtractor(((0.5, drawn(topk=9)), (1.0, FullExtractor(1))), topk=9, hide="before")
-        assert build_extractor(combined, training=training, hide="before") == expected
-
-
-def test_walks_get_the_parameters_of_their_recipes_and_are_drawn_anew_only_in_training():
-    fire = FireRecipe(forward=0.3, backward=0.2, max_nodes=9)
-    assert build_extractor(fire, training=True, edge_pos=True, hide="before") == FireExtractor(
-        0.3, 0.2, 9, edge_pos=True, hide="before"
-    )
-    for resample in (False, True):
-        rwr = RwrRecipe(topk=5, teleport=0.3, num_walks=9, resample=resample)
-        assert build_extractor(rwr, training=True) == RwrExtractor(5, 0.3, 9, resample)
-        assert build_extractor(rwr, training=False) == RwrExtractor(5, 0.3, 9)
-        options = {"topk": 5, "decay": 0.3, "num_walks": 9, "walk_length": 2, "candidates": 7}
-        simrank = SimrankRecipe(**options, resample=resample)
-        assert build_extractor(simrank, training=True) == SimrankExtractor(**options, resample=resample)
-        assert build_extractor(simrank, training=False) == SimrankExtractor(**options)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in EXTRACTORS if kind != "file"])
-def test_every_kind_is_built_with_its_defaults(kind):
-    made = build_extractor(EXTRACTORS[kind](kind=kind), training=True, edge_pos=True, hide="before")
-    name = "".join(part.capitalize() for part in kind.split("-"))
-    assert (type(made).__name__, made.edge_pos, made.hide) == (f"{name}Extractor", True, "before")
+def test_evaluation_draws_nothing_again():
+    options = {"topk": 5, "teleport": 0.3, "max_nodes": 4}
+    drawn = StochasticPprExtractor(**options)
+    assert build_extractor(drawn, training=True, edge_pos=True) == StochasticPprExtractor(**options, edge_pos=True)
+    assert build_extractor(drawn, training=False) == PprExtractor(**options)
+    for walks in (RwrExtractor(5, 0.3, 9, resample=True), SimrankExtractor(5, 0.3, 9, resample=True)):
+        assert build_extractor(walks, training=True) == walks
+        assert build_extractor(walks, training=False) == replace(walks, resample=False)
+    combined = CombinedExtractor((Part(drawn, 0.5), Part(FullExtractor(1))), topk=9)
+    expected = CombinedExtractor((Part(PprExtractor(**options), 0.5), Part(FullExtractor(1))), topk=9, hide="before")
+    assert build_extractor(combined, training=False, hide="before") == expected
+    khop = KhopExtractor(3, 4, True, 9)
+    assert build_extractor(khop, training=False) == khop
 
 
 def test_only_deterministic_extractors_are_cached():
@@ -205,15 +163,13 @@ def test_only_deterministic_extractors_are_cached():
 
 def test_a_scope_graph_and_an_index_are_opened(tmp_path):
     save_graph(GRAPH, tmp_path / "other")
-    made = build_extractor(
-        SimilarRecipe(topk=5, index=str(tmp_path / "other"), scope_graph=str(tmp_path / "other")), training=True
-    )
-    assert isinstance(made, ScopeGraphExtractor)
-    assert isinstance(made.extractor, SimilarExtractor)
-    assert made.scope_graph.fingerprint == made.extractor.index.fingerprint == GRAPH.fingerprint
+    extractor = SimilarExtractor(topk=5, index=tmp_path / "other", scope_graph=str(tmp_path / "other"))
+    made = build_extractor(extractor, training=True)
+    assert made.key.count(GRAPH.fingerprint) == 2
+    assert made.edge_graph(GRAPH) is GRAPH
     for key in ("scope_graph", "index"):
         with pytest.raises(FolderError, match=f"^extractor.{key}: nowhere: is not a folder$"):
-            build_extractor(SimilarRecipe(**{key: "nowhere"}), training=True)
+            build_extractor(SimilarExtractor(**{key: "nowhere"}), training=True)
 
 
 def test_each_branch_reads_the_arrays_that_its_own_edges_have():

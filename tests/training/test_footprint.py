@@ -54,10 +54,10 @@ def test_scopes_are_kept_only_where_a_cache_is():
 def test_every_way_of_training_fits_for_a_small_graph():
     graph = communities()
     found = all_needs(small_recipe(), graph)
-    assert [each.name for each in found] == ["shadow", "full", "saint", "neighbour", "sgc", "sign(3,3,3)"]
+    assert [each.name for each in found] == ["shadow", "full", "saint", "neighbor", "sgc", "sign(3,3,3)"]
     for each in found:
         check_need(each, available_memory())
-    assert [each.name for each in all_needs(small_recipe(), replace(graph, x=None))][-1] == "neighbour"
+    assert [each.name for each in all_needs(small_recipe(), replace(graph, x=None))][-1] == "neighbor"
 
 
 def test_a_graph_without_nodes_is_named():
@@ -77,7 +77,7 @@ def test_full_batches_are_counted_by_what_the_training_targets_hear_of():
     assert dict(run_need(recipe, everything).parts) == dict(whole.parts)
 
 
-@pytest.mark.parametrize("method", ["saint", "neighbour"])
+@pytest.mark.parametrize("method", ["saint", "neighbor"])
 def test_drawn_batches_count_the_evaluation_of_the_whole_graph(method, monkeypatch):
     graph = communities()
     drawn = {"saint": {"num_walks": 1}} if method == "saint" else {}

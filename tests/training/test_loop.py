@@ -102,18 +102,18 @@ def test_targets_count_by_their_weight():
 def test_equals_a_loop_written_out_by_hand():
     settings = TrainingRecipe(num_epochs=3, learning_rate=0.05, clip_norm=0.5, weight_decay=0.01, schedule="cosine")
     model, (loader,) = Linear(), loaders()
-    optimiser = torch.optim.Adam(model.parameters(), weight_decay=0.01, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), weight_decay=0.01, fused=True)
     losses = []
     for epoch in range(3):
         total = 0.0
         for step, batch in enumerate(loader.epoch(epoch)):
             torch.manual_seed(derive_seed(f"step {step}", 7, epoch))
-            optimiser.param_groups[0]["lr"] = 0.05 * 0.5 * (1 + math.cos(math.pi * (epoch + step / 4) / 3))
+            optimizer.param_groups[0]["lr"] = 0.05 * 0.5 * (1 + math.cos(math.pi * (epoch + step / 4) / 3))
             loss = nn.functional.cross_entropy(model([batch]), batch.y)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 0.5)
-            optimiser.step()
+            optimizer.step()
             total += loss.item() * len(batch)
         losses.append(total / 60)
     fitted = Linear()
@@ -149,7 +149,7 @@ def test_learns_from_scopes_by_walks(extractor):
     assert without_times(first.history) == without_times(second.history)
 
 
-@pytest.mark.parametrize("changes", [{"training__optimiser": "adamw", "training__weight_decay": 0.1}, {}])
+@pytest.mark.parametrize("changes", [{"training__optimizer": "adamw", "training__weight_decay": 0.1}, {}])
 def test_the_seed_decides_everything(changes):
     first, second = (run(small_recipe(seed=1, **changes), options=FitOptions(seed=1)) for _ in range(2))
     assert without_times(first.history) == without_times(second.history)

@@ -10,10 +10,11 @@ from tests.communities import communities, names, one_thread, small_recipe, with
 
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.graph.record import DenseFeatures
-from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
+from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.evaluate import evaluate, outputs
-from shadow_gnn.training.model_file import check_fits, read_model
+from shadow_gnn.training.model_file import check_model_fits, read_model
 from shadow_gnn.training.run_setup import make_setup
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -69,17 +70,17 @@ def test_comes_back_as_the_same_model(tmp_path, changes, kind):
     setup.model.load_state_dict(trained.model.state_dict())
     targets = split_targets(graph, "test")
     expected = torch.cat([part.logits for part in outputs(setup.model, setup.evaluation_loaders(targets))])
-    found = torch.cat([part.logits for part in outputs(trained.model, prediction_loaders(trained, graph, targets))])
+    found = torch.cat([part.logits for part in Predictor(trained, graph).outputs(targets)])
     assert torch.equal(found, expected)
     result = json.loads((tmp_path / "r" / "result.json").read_text())
-    assert evaluate_split(trained, graph).metrics == pytest.approx(result["test"])
+    assert evaluate_split(Predictor(trained, graph)).metrics == pytest.approx(result["test"])
     assert evaluate(setup.model, setup.evaluation_loaders(targets), setup.task) == pytest.approx(result["test"])
     assert trained.task.value_mean == setup.task.value_mean
 
 
 def test_predicts_on_a_graph_it_has_not_seen(folder):
     other = communities(num_nodes=200, seed=5)
-    assert evaluate_split(read_model(folder), other, "valid").num_targets == 50
+    assert evaluate_split(Predictor(read_model(folder), other), "valid").num_targets == 50
 
 
 @pytest.mark.parametrize(
@@ -118,17 +119,17 @@ def test_graphs_that_do_not_fit_are_one_line(folder):
     trained = read_model(folder)
     narrow = replace(GRAPH, x=DenseFeatures(np.zeros((120, 2), np.float32)))
     with pytest.raises(ValueError, match="must have 3 feature columns, as the model was trained on, got 2"):
-        evaluate_split(trained, narrow)
+        evaluate_split(Predictor(trained, narrow))
     with pytest.raises(ValueError, match="must have 3 feature columns, as the model was trained on, got 0"):
-        check_fits(trained.config, replace(GRAPH, x=None))
+        check_model_fits(trained.config, replace(GRAPH, x=None))
     with pytest.raises(ValueError, match="labels must be classes, as the model predicts, got values"):
-        evaluate_split(trained, with_labels(communities(), "values"))
+        evaluate_split(Predictor(trained, with_labels)(communities(), "values"))
     more = replace(communities(), y=communities().y + 1)
     with pytest.raises(ValueError, match="must have the 3 classes that the model predicts, got 4"):
-        evaluate_split(trained, more)
+        evaluate_split(Predictor(trained, more))
     wanting = trained.config.model_copy(update={"edge_weight": True})
     with pytest.raises(ValueError, match="must have edge weights"):
-        check_fits(wanting, GRAPH)
+        check_model_fits(wanting, GRAPH)
     wanting = trained.config.model_copy(update={"edge_dim": 2})
     with pytest.raises(ValueError, match="must have 2 edge feature columns, got 0"):
-        check_fits(wanting, GRAPH)
+        check_model_fits(wanting, GRAPH)

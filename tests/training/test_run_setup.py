@@ -84,7 +84,7 @@ def test_inductive_training_sees_training_nodes_alone():
 def test_transductive_statistics_are_of_all_nodes():
     setup = make_setup(small_recipe(), GRAPH)
     assert torch.equal(setup.model.scaling.mean, torch.from_numpy(feature_statistics(GRAPH).mean))
-    assert make_setup(small_recipe(model__standardise=False), GRAPH).model.scaling is None
+    assert make_setup(small_recipe(model__standardize=False), GRAPH).model.scaling is None
 
 
 def test_a_graph_without_features_is_learned_from_its_structure():

@@ -46,7 +46,7 @@ def advice_for(need: MemoryNeed) -> list[str]:
     tries = ["a lower training.batch_size"]
     if need.parts.get("cached scopes", 0) * 2 > need.total:
         tries = ["a lower training.cache_megabytes", 'training.cache = "disk"']
-    if need.name in ("saint", "neighbour"):
+    if need.name in ("saint", "neighbor"):
         tries.append('training.method = "shadow"')
     return [*tries, "a smaller model.hidden_dim", 'training.precision = "bf16"']
 

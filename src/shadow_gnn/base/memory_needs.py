@@ -84,7 +84,7 @@ class MemoryNeed:
     """Peak memory of one way of training, by part."""
 
     name: str
-    """The way of training: full, saint, neighbour, shadow, sgc, sign(3,3,3), ..."""
+    """The way of training: full, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each part."""
 
@@ -127,7 +127,7 @@ def minibatch_need(
     cached: int = 0,
     counted: int = 0,
 ) -> MemoryNeed:
-    """Estimate training in minibatches of scopes (shadow) or of joined graphs (saint, neighbour).
+    """Estimate training in minibatches of scopes (shadow) or of joined graphs (saint, neighbor).
 
     evaluation: its batches, which may be larger but keep no activations for a backward pass; the larger of both
     counts. most_in_evaluation: bytes above which evaluation runs in blocks. cached: bytes of scopes kept between

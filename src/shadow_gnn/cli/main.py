@@ -1,6 +1,6 @@
 """Main: the `shadow` command, its subcommands, and how faults and signals end it.
 
-Not for: what a subcommand does; each has a file of its own, which imports heavy libraries only when it runs.
+Not for: the work of a subcommand; each has a file of its own, which imports heavy libraries only when it runs.
 """
 
 from __future__ import annotations
@@ -16,43 +16,60 @@ from typing import NoReturn
 import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
-from shadow_gnn.cli.data import main as data
+from shadow_gnn.cli.data import diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope
+from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import baselines, cost, reproduce, theory
 from shadow_gnn.cli.training import memory, resume, runs, train, tune
 
-app = typer.Typer(
-    name="shadow",
-    help="Deep graph learning on shallow scopes: import a graph, look at it, train a model, predict.",
+app = new_app(
+    "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
     epilog="\b\nStart with:\n  shadow data import edges.csv my-graph\n  shadow train recipe.toml --graph my-graph",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    completion=True,
 )
+data = new_app("Import, download, generate and inspect graph folders.")
 
-# Every subcommand is added here and nowhere else.
-app.add_typer(data.app, name="data")
-app.command("extract")(extract.extract_command)
-app.command("train")(train.train_command)
-app.command("learn-scope")(learn_scope.learn_scope_command)
-app.command("tune")(tune.tune_command)
-app.command("evaluate")(evaluate.evaluate_command)
-app.command("predict")(predict.predict_command)
-app.command("recommend")(recommend.recommend_command)
-app.command("correct")(correct.correct_command)
-app.command("ensemble")(ensemble.ensemble_command)
-app.command("resume")(resume.resume_command)
-app.command("runs")(runs.runs_command)
-app.command("compare-extractors")(compare_extractors.compare_command)
-app.command("baselines")(baselines.baselines_command)
-app.command("memory")(memory.memory_command)
-app.command("cost")(cost.cost_command)
-app.command("reproduce")(reproduce.reproduce_command)
-app.command("theory")(theory.theory_command)
+# Every subcommand is added here and nowhere else, in the order of the help page.
+add_command(data, "import", importing.import_command)
+add_command(data, "info", info.info_command)
+add_command(data, "get", get.get_command)
+add_command(data, "list", get.list_command)
+add_command(data, "generate", generate.generate_command)
+add_command(data, "diffuse", diffuse.diffuse_command)
+app.add_typer(data, name="data", rich_help_panel="Data")
+_COMMANDS = {
+    "Scopes": {
+        "extract": extract.extract_command,
+        "compare-extractors": compare_extractors.compare_command,
+        "learn-scope": learn_scope.learn_scope_command,
+    },
+    "Training": {
+        "train": train.train_command,
+        "resume": resume.resume_command,
+        "runs": runs.runs_command,
+        "tune": tune.tune_command,
+        "memory": memory.memory_command,
+    },
+    "Prediction": {
+        "evaluate": evaluate.evaluate_command,
+        "predict": predict.predict_command,
+        "recommend": recommend.recommend_command,
+        "correct": correct.correct_command,
+        "ensemble": ensemble.ensemble_command,
+    },
+    "Studies": {
+        "baselines": baselines.baselines_command,
+        "cost": cost.cost_command,
+        "theory": theory.theory_command,
+        "reproduce": reproduce.reproduce_command,
+    },
+}
+for _heading, _commands in _COMMANDS.items():
+    for _name, _command in _commands.items():
+        add_command(app, _name, _command, _heading, extract.ExtractCommand if _name == "extract" else Command)
 
 
 class _Terminated(BaseException):
@@ -78,7 +95,7 @@ def _common(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Deep graph learning on shallow scopes: import a graph, look at it, train a model, predict."""
+    """Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict."""
     check_command(context.invoked_subcommand)
 
 
@@ -103,7 +120,10 @@ def main() -> NoReturn:
 
 
 def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> NoReturn:
-    """Turn a fault into one line and exit code 2; anything unforeseen keeps its traceback."""
+    """Turn a fault into one line and exit code 2; an unexpected one keeps its traceback.
+
+    A group without a command shows its help page, with the same exit code.
+    """
     if isinstance(error, SystemExit):
         raise error
     if debug:
@@ -112,6 +132,9 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
         _end_at_once(str(error), 2)
     if (line := shortage_line(error, arguments)) is not None:
         _end_at_once(line, 2)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(str(error.format_message()), file=sys.stderr)  # type: ignore[attr-defined]
+        sys.exit(2)
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context is not None else ""

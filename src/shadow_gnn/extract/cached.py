@@ -1,6 +1,6 @@
 """CachedExtractor: keep the scopes of a deterministic extractor between epochs, in memory or on disk.
 
-Not for: drawn scopes, which are to differ from epoch to epoch.
+Not for: drawn scopes, which must differ from epoch to epoch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import NpyError, map_npy, new_folder, write_blocks, write_npy
-from shadow_gnn.extract.base import Extractor, check_int, check_targets, reads_features
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.options import check_int
+from shadow_gnn.extract.protocol import Extractor, Hide
 from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
 from shadow_gnn.graph.record import Graph
 
@@ -29,8 +31,8 @@ _ARRAYS = (
 class CachedExtractor:
     """Wrap an extractor so that each target is extracted once.
 
-    In memory, or below `folder` where the scopes outlive the process. What does not fit into `max_bytes` is extracted
-    anew each time; nothing is thrown out, because a loop over all targets would always throw out what it needs next.
+    In memory, or below `folder` where the scopes outlive the process. Scopes that do not fit into `max_bytes` are
+    extracted again each time; none are evicted, because a loop over all targets would always evict those it needs next.
     Scopes are kept by the extractor's key and the fingerprints of the graph and, where the extractor reads them, of its
     features: a changed graph or parameter never meets them.
     """
@@ -46,7 +48,7 @@ class CachedExtractor:
         if not extractor.deterministic:
             raise ValueError(
                 "CachedExtractor: extractor must be deterministic, "
-                f"got {extractor!r}; its scopes are to differ from epoch to epoch"
+                f"got {extractor!r}; its scopes must differ from epoch to epoch"
             )
         check_int("CachedExtractor", "max_bytes", max_bytes, 0, 2**62)
         check_int("CachedExtractor", "segment_bytes", segment_bytes, 1, 2**62)
@@ -70,13 +72,35 @@ class CachedExtractor:
     @property
     def reads_features(self) -> bool:
         """As the wrapped extractor."""
-        return reads_features(self.extractor)
+        return self.extractor.reads_features
 
     @property
-    def edge_graph(self) -> Graph | None:
-        """As the wrapped extractor: whose edges the scopes have, if not those of the graph."""
-        other: Graph | None = getattr(self.extractor, "edge_graph", None)
-        return other
+    def edge_pos(self) -> bool:
+        """As the wrapped extractor."""
+        return self.extractor.edge_pos
+
+    @property
+    def hide(self) -> Hide:
+        """As the wrapped extractor."""
+        return self.extractor.hide
+
+    @property
+    def num_threads(self) -> int:
+        """As the wrapped extractor."""
+        return self.extractor.num_threads
+
+    def edge_graph(self, graph: Graph) -> Graph:
+        """Return the graph whose edges the scopes have, as the wrapped extractor."""
+        return self.extractor.edge_graph(graph)
+
+    def with_common(
+        self, *, edge_pos: bool | None = None, hide: Hide | None = None, num_threads: int | None = None
+    ) -> CachedExtractor:
+        """Return a cache of the changed extractor; its scopes are other ones, so it begins empty."""
+        changed = self.extractor.with_common(edge_pos=edge_pos, hide=hide, num_threads=num_threads)
+        if changed == self.extractor:
+            return self
+        return CachedExtractor(changed, folder=self.folder, max_bytes=self.max_bytes, segment_bytes=self.segment_bytes)
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target, from the cache where it is there."""
@@ -93,7 +117,7 @@ class CachedExtractor:
             return store.get(groups)
 
     def flush(self) -> None:
-        """Write what is still only in memory to the folder, if there is one."""
+        """Write scopes that are still only in memory to the folder, if there is one."""
         with self._lock:
             for store in self._stores.values():
                 store.flush()
@@ -196,7 +220,7 @@ class ScopeStore:
         self._append(mapped)
 
     def _drop_last(self, count: int) -> None:
-        """Forget the last parts; their places are given anew by whoever appends their scopes again."""
+        """Forget the last parts; whoever appends their scopes again gives them new places."""
         for part in self._parts[len(self._parts) - count :]:
             self._num_bytes -= part.num_bytes
         del self._parts[len(self._parts) - count :]
@@ -223,7 +247,7 @@ def _read_segment(path: Path, identity: str) -> Subgraphs:
         scopes = Subgraphs(edge_pos=map_npy(positions) if positions.exists() else None, **arrays)
         _check_segment(scopes, said["num_scopes"])
     except (OSError, NpyError, ValueError, KeyError, TypeError) as error:
-        raise FolderError(f"{path}: kept scopes cannot be read: {error}; delete the folder to extract anew") from error
+        raise FolderError(f"{path}: kept scopes cannot be read: {error}; delete the folder to extract again") from error
     return scopes
 
 

@@ -1,4 +1,4 @@
-"""Locality: an order of targets in which those that share neighbours follow one another, and so the pages they need.
+"""Locality: an order of targets in which those that share neighbors follow one another, and so the pages they need.
 
 Not for: predictions in that order (inference/bulk.py), or communities: these groups are only good enough.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.base.work_folder import WorkFolder
-from shadow_gnn.extract.rows import neighbour_lists
+from shadow_gnn.extract.gather import neighbor_lists
 from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
@@ -49,7 +49,7 @@ def group_nodes(
 ) -> NDArray[Any]:
     """Give each node the number of a group of nodes that are mostly linked with one another. [N]
 
-    Label propagation: a node joins the group that most of its neighbours are in, block by block, a few times. The
+    Label propagation: a node joins the group that most of its neighbors are in, block by block, a few times. The
     lists are read in sequence; the groups are in a file without a name in the folder, or in memory if it is None.
     """
     count = graph.num_nodes
@@ -65,12 +65,12 @@ def group_nodes(
 
 
 def _blocks(graph: Graph) -> Iterator[tuple[int, Ints, NDArray[Any]]]:
-    """Give the neighbour lists of all nodes in blocks: the first node, where each list begins, the lists."""
+    """Give the neighbor lists of all nodes in blocks: the first node, where each list begins, the lists."""
     for start in range(0, graph.num_nodes, _BLOCK_NODES):
         stop = min(start + _BLOCK_NODES, graph.num_nodes)
         first = start
         while first < stop:
-            indptr, indices, last = neighbour_lists(graph, first, stop, _BLOCK_ENTRIES)
+            indptr, indices, last = neighbor_lists(graph, first, stop, _BLOCK_ENTRIES)
             yield first, indptr, indices
             first = last
 

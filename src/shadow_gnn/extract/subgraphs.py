@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
+from shadow_gnn.base.short_repr import as_html, as_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,23 @@ class Subgraphs:
     """[B], nodes that were looked at to choose the scope."""
     edges_touched: NDArray[np.int64]
     """[B], edges that were looked at to choose the scope."""
+
+    def __repr__(self) -> str:
+        return as_line("Subgraphs", self._facts())
+
+    def _repr_html_(self) -> str:
+        return as_html("Subgraphs", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        """Return sizes; a single scope also names its targets and its largest hop."""
+        facts = {"scopes": f"{len(self):,}", "nodes": f"{len(self.node_id):,}", "edges": f"{len(self.indices):,}"}
+        if len(self) == 1:
+            facts = {"target": " and ".join(map(str, self.targets[0].tolist())), **facts}
+            del facts["scopes"]
+            facts["hops"] = f"{int(self.hop.max(initial=0))}"
+        elif self.targets.shape[1] == 2:
+            facts["scopes"] += " of pairs"
+        return facts
 
     def __len__(self) -> int:
         """Return the number of scopes B."""

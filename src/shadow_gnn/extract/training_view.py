@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Array, Graph
 
 Ints = NDArray[np.int64]

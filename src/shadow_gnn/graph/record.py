@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.short_repr import as_html, as_line
+
 Ints = NDArray[np.int64]
 Array = NDArray[Any]
 
@@ -211,6 +213,31 @@ class Graph:
         """A hash of the topology and the edge weights: equal graphs have equal fingerprints."""
         return self.fingerprint_hint or topology_fingerprint(self.indptr, self.indices, self.edge_weight)
 
+    def __repr__(self) -> str:
+        return as_line("Graph", self._facts())
+
+    def _repr_html_(self) -> str:
+        return as_html("Graph", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        """Return what a reader wants to know first; nothing of a memory map is read for it."""
+        weighted = "" if self.edge_weight is None else ", weighted"
+        edges = self.num_edges if self.directed else self.num_edges // 2
+        facts = {
+            "nodes": f"{self.num_nodes:,}",
+            "edges": f"{edges:,} {'directed' if self.directed else 'undirected'}{weighted}",
+            "features": "none" if self.x is None else _feature_fact(self.x),
+            "labels": "none" if self.y is None else _label_fact(self.y, self.class_name),
+        }
+        if self.edge_attr is not None:
+            facts["edge features"] = f"{self.edge_attr.shape[1]:,}"
+        for name, arrays in (("splits", self.splits), ("pairs", self.pairs)):
+            if arrays:
+                facts[name] = ", ".join(f"{part} {len(ids):,}" for part, ids in arrays.items())
+        if self.path is not None:
+            facts["path"] = str(self.path)
+        return facts
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle an opened graph as its path: a memory map would pickle its whole content."""
         if self.path is not None:
@@ -220,6 +247,18 @@ class Graph:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values |= {"splits": dict(self.splits), "pairs": dict(self.pairs)}
         return _rebuild, (values,)
+
+
+def _feature_fact(x: Features) -> str:
+    return f"{x.shape[1]:,} {'sparse' if isinstance(x, SparseFeatures) else x.matrix.dtype}"
+
+
+def _label_fact(y: Array, class_name: NodeNames | None) -> str:
+    if y.ndim == 2:
+        return f"{y.shape[1]:,} yes/no"
+    if y.dtype.kind == "f":
+        return "values"
+    return "classes" if class_name is None else f"{len(class_name):,} classes"
 
 
 def _rebuild(values: dict[str, Any]) -> Graph:

@@ -1,6 +1,6 @@
 """Averaging: the predictions of several models joined to one, with equal weights or weights chosen on validation.
 
-Not for: getting the predictions (saved.py), nor for branches that are trained together (nn/ensemble.py).
+Not for: making the predictions (predictor.py), nor for branches that are trained together (nn/ensemble.py).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.metric_order import SMALLER_IS_BETTER
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.inference.node_predictions import Answer
-from shadow_gnn.inference.saved import labels_of, score_loss, score_metrics
+from shadow_gnn.inference.evaluation import labels_of, score_loss, score_metrics
+from shadow_gnn.inference.predictions import Predictions
+from shadow_gnn.inference.table_file import predictions_of
 from shadow_gnn.tasks.metrics import METRICS
-from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.tasks.task import Target, split_targets
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -32,8 +33,10 @@ class Member:
 
     name: str
     """Its folder or file."""
-    answer: Answer
+    kind: Target
     """What it predicts."""
+    out_dim: int
+    """Classes, labels, or 1 for a value."""
     predict: Callable[[Ints], Floats]
     """Gives its probabilities, or values, for node ids; for those of node_id alone where that is set."""
     fingerprint: str | None = None
@@ -42,6 +45,8 @@ class Member:
     """Its graph; None if it is not known."""
     node_id: Ints | None = None
     """Its targets; None if it can predict any."""
+    class_names: tuple[str, ...] | None = None
+    """Name of each class; None if it is not known, as in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +67,8 @@ class Judged:
 class Average:
     """Several models joined."""
 
-    answer: Answer
-    """What they predict."""
-    scores: Floats
-    """[B, C], weighted mean of their probabilities or values."""
+    predictions: Predictions
+    """Weighted mean of their probabilities or values."""
     models: tuple[Judged, ...]
     """Each of them."""
     whole: Judged
@@ -78,8 +81,8 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
     graph: gives labels and splits to judge by. by_validation: choose the weights there; all weigh the same otherwise.
     """
     check_members(members)
-    named = [member.answer for member in members if member.answer.class_names is not None]
-    answer = named[0] if named else members[0].answer
+    kind = members[0].kind
+    names = next((member.class_names for member in members if member.class_names is not None), None)
     scores = [member.predict(targets) for member in members]
     splits = {name: _rows_of(graph, name, targets) for name in ("valid", "test")}
     weights = [1 / len(members)] * len(members)
@@ -87,20 +90,20 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
         rows = splits["valid"]
         if len(rows) == 0:
             raise ValueError("ensemble: targets must hold nodes of the split 'valid' to choose weights by, got none")
-        weights = chosen_weights(answer, [part[rows] for part in scores], labels_of(graph, targets[rows]))
+        weights = chosen_weights(kind, [part[rows] for part in scores], labels_of(graph, targets[rows]))
     whole = average(scores, weights)
 
     def judged(name: str, weight: float, part: Floats) -> Judged:
-        metric = METRICS[answer.target][0]
+        metric = METRICS[kind][0]
         found = [
-            score_metrics(answer, part[rows], labels_of(graph, targets[rows]))[metric] if len(rows) else None
+            score_metrics(kind, part[rows], labels_of(graph, targets[rows]))[metric] if len(rows) else None
             for rows in splits.values()
         ]
         return Judged(name, weight, *found)
 
     parts = zip(members, weights, scores, strict=True)
     models = [judged(member.name, weight, part) for member, weight, part in parts]
-    return Average(answer, whole, tuple(models), judged("average", 1.0, whole))
+    return Average(predictions_of(kind, targets, whole, graph, names), tuple(models), judged("average", 1.0, whole))
 
 
 def check_members(members: Sequence[Member]) -> None:
@@ -130,7 +133,7 @@ def average(scores: Sequence[Floats], weights: Sequence[float]) -> Floats:
     return total.astype(np.float32)
 
 
-def chosen_weights(answer: Answer, scores: Sequence[Floats], labels: NDArray[Any]) -> list[float]:
+def chosen_weights(kind: Target, scores: Sequence[Floats], labels: NDArray[Any]) -> list[float]:
     """Choose weights on targets with known labels: ensemble selection (Caruana et al. 2004).
 
     Round by round the model is added, again if need be, that gives the best average by the first metric, and of equal
@@ -139,7 +142,7 @@ def chosen_weights(answer: Answer, scores: Sequence[Floats], labels: NDArray[Any
     counts, total = np.zeros(len(scores), int), np.zeros(scores[0].shape)
     best, best_counts = (-math.inf, -math.inf), counts
     for number in range(1, NUM_ROUNDS + 1):
-        tried = [_quality(answer, ((total + part) / number).astype(np.float32), labels) for part in scores]
+        tried = [_quality(kind, ((total + part) / number).astype(np.float32), labels) for part in scores]
         taken = max(range(len(scores)), key=tried.__getitem__)
         counts, total = counts + (np.arange(len(scores)) == taken), total + scores[taken]
         if tried[taken] > best:
@@ -147,11 +150,11 @@ def chosen_weights(answer: Answer, scores: Sequence[Floats], labels: NDArray[Any
     return [count / int(best_counts.sum()) for count in best_counts.tolist()]
 
 
-def _quality(answer: Answer, scores: Floats, labels: NDArray[Any]) -> tuple[float, float]:
+def _quality(kind: Target, scores: Floats, labels: NDArray[Any]) -> tuple[float, float]:
     """Return the first metric and the loss, both so that more is better."""
-    metric = METRICS[answer.target][0]
-    value = score_metrics(answer, scores, labels)[metric]
-    return (-value if metric in SMALLER_IS_BETTER else value), -score_loss(answer, scores, labels)
+    metric = METRICS[kind][0]
+    value = score_metrics(kind, scores, labels)[metric]
+    return (-value if metric in SMALLER_IS_BETTER else value), -score_loss(kind, scores, labels)
 
 
 def _rows_of(graph: Graph, split: str, targets: Ints) -> Ints:
@@ -162,9 +165,9 @@ def _rows_of(graph: Graph, split: str, targets: Ints) -> Ints:
 
 
 def _check_answers(first: Member, other: Member) -> None:
-    mine, theirs = first.answer, other.answer
-    if mine.target != theirs.target:
-        raise ValueError(f"ensemble: {other.name} must predict {mine.target} as {first.name} does, got {theirs.target}")
+    mine, theirs = first, other
+    if mine.kind != theirs.kind:
+        raise ValueError(f"ensemble: {other.name} must predict {mine.kind} as {first.name} does, got {theirs.kind}")
     if mine.out_dim != theirs.out_dim:
         raise ValueError(
             f"ensemble: {other.name} must predict the {mine.out_dim} classes of {first.name}, got {theirs.out_dim}"

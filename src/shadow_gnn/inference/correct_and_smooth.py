@@ -1,6 +1,6 @@
 """Correct & Smooth: predicted classes corrected by the errors on training nodes, then smoothed over the graph.
 
-Not for: predicting (saved.py). The method is Huang et al. 2021, the steps are PyG's CorrectAndSmooth.
+Not for: predicting (predictor.py). The method is Huang et al. 2021, the steps are PyG's CorrectAndSmooth.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch.sparse import check_sparse_tensor_invariants
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.inference.saved import labels_of
+from shadow_gnn.inference.evaluation import labels_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]

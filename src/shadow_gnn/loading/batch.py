@@ -14,7 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from shadow_gnn.extract.rows import Joined, array_rows, collate_scopes, feature_rows
+from shadow_gnn.base.short_repr import as_html, as_line
+from shadow_gnn.extract.gather import Joined, array_rows, collate_scopes, feature_rows
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -115,6 +116,27 @@ class Batch:
     """[B] float32, factor of each target's loss; None: all 1."""
     filler: bool = False
     """Stands in for the empty part of a process that has no target in this step: its loss does not count."""
+
+    def __repr__(self) -> str:
+        return as_line("Batch", self._facts())
+
+    def _repr_html_(self) -> str:
+        return as_html("Batch", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        """Return sizes, order, arrays and device."""
+        facts = {
+            "scopes": f"{len(self):,}" + (" of pairs" if self.targets.shape[1] == 2 else ""),
+            "nodes": f"{self.num_nodes:,}",
+            "edges": f"{self.num_edges:,}",
+            "order": self.order,
+            "features": "none" if self.x is None else f"{self.x.shape[1]:,}",
+            "labels": "none" if self.y is None else "x".join(map(str, self.y.shape)),
+        }
+        arrays = [name for name in ("edge_id", "edge_weight", "edge_attr") if getattr(self, name) is not None]
+        if arrays:
+            facts["edge arrays"] = ", ".join(arrays)
+        return {**facts, "device": str(self.node_id.device)}
 
     def __len__(self) -> int:
         """Return the number of scopes B."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.prefetch import Prefetch
-from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 

@@ -14,8 +14,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.memory_available import available_memory
-from shadow_gnn.extract.base import Extractor, check_targets, edge_graph
-from shadow_gnn.extract.rows import expect_scopes
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.gather import expect_scopes
+from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchReader, EdgeArray, Order, check_layout, collate, layout_for
 from shadow_gnn.loading.epochs import WHOLE, Epochs, RankPart, derive_seed
@@ -56,10 +57,10 @@ class Loader:
         the thread that makes batches ahead. labels: [B] or [B, C] of the targets, instead of the graph's; pairs have no
         others. prefetch: batches made ahead; 0 for no thread.
         """
-        self.edge_graph = edge_graph(extractor, graph)
+        self.edge_graph = extractor.edge_graph(graph)
         self.layout = layout_for("Loader", model, order, edge_arrays)
         check_layout("Loader", self.edge_graph, self.layout)
-        if self.layout.edge_arrays and not getattr(extractor, "edge_pos", True):
+        if self.layout.edge_arrays and not extractor.edge_pos:
             raise ValueError("Loader: extractor must report edge positions for edge arrays; make it with edge_pos=True")
         self.graph = graph
         self.extractor = extractor

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.extract.base import check_int
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.epochs import WHOLE, RankPart, derive_seed, made_ahead, permutation

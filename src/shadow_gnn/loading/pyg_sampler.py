@@ -6,7 +6,7 @@ Not for: the way from a Batch to a PyG Batch (batch.py), or from PyG data to a g
 from __future__ import annotations
 
 import math
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from torch_geometric.sampler import (
 )
 from torch_geometric.utils import is_undirected
 
-from shadow_gnn.extract.base import Extractor, check_int, edge_graph
-from shadow_gnn.extract.scope_graph import ScopeGraphExtractor
+from shadow_gnn.extract.options import check_int
+from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.graph.importing.build import build_graph
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, collate
@@ -54,7 +54,7 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
             )
         if num_layers is not None:
             check_int("ExtractorSampler", "num_layers", num_layers, 1)
-        if edge_graph(extractor, graph) is not graph:
+        if extractor.edge_graph(graph) is not graph:
             raise ValueError("ExtractorSampler: extractor must give edges of the graph, got scope_edges='scope_graph'")
         self.graph = graph
         self.extractor = extractor
@@ -119,7 +119,7 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
         seed = self.seed
         if seed is None:
             seed = 0 if self.extractor.deterministic else int(torch.randint(2**62, ()))
-        subgraphs = _reporting_edges(self.extractor)(self.graph, targets, seed=seed)
+        subgraphs = self.extractor.with_common(edge_pos=True)(self.graph, targets, seed=seed)
         return collate(self.graph, subgraphs, order="hop", features=False, edge_arrays=("id",))
 
     def _output(self, batch: Batch) -> SamplerOutput:
@@ -186,16 +186,6 @@ def _with_negative_pairs(
     label = torch.ones(len(pairs)) if label is None else label
     zeros = label.new_zeros((num_negatives, *label.shape[1:]))
     return torch.cat((pairs, torch.stack(drawn, dim=1))), torch.cat((label, zeros))
-
-
-def _reporting_edges(extractor: Extractor) -> Extractor:
-    """PyG looks up edge features by edge id, and takes edges without ids as a reason to drop the features."""
-    if isinstance(extractor, ScopeGraphExtractor):
-        return replace(extractor, extractor=_reporting_edges(extractor.extractor))
-    if getattr(extractor, "edge_pos", True) or not is_dataclass(extractor) or isinstance(extractor, type):
-        return extractor
-    reporting: Extractor = replace(extractor, edge_pos=True)
-    return reporting
 
 
 def _is_symmetric(graph: Graph) -> bool:

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.base import check_int, check_targets
-from shadow_gnn.extract.rows import array_rows, feature_rows
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.gather import array_rows, feature_rows
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from numpy.typing import ArrayLike
 
-from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
 from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.base import check_int, resolve_threads
+from shadow_gnn.extract.core_calls import resolve_threads
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import single_targets
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.base.prefetch import Prefetch
-from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.branch import Branch

@@ -48,7 +48,7 @@ def normal_loader(
         return SaintLoader(
             graph, targets, sampler, num_steps=num_steps, seed=recipe.seed, edge_arrays=edge_arrays, inputs=inputs
         )
-    fanouts = recipe.neighbour.fanouts
+    fanouts = recipe.neighbor.fanouts
     return NeighborLoader(
         graph,
         targets,

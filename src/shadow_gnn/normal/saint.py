@@ -16,8 +16,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from shadow_gnn.extract.base import check_int
-from shadow_gnn.extract.rows import array_rows, feature_rows
+from shadow_gnn.extract.gather import array_rows, feature_rows
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
 from shadow_gnn.loading.epochs import checked_seed, derive_seed, made_ahead

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.base import check_int
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.normal.saint_samplers import ADVICE, Counts, Drawer, Ints
 

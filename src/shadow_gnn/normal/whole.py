@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shadow_gnn.base.bf16 import check_bf16
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.model import ShadowGNN

@@ -1,70 +1,26 @@
-"""Recipes: what to train on what, and how; the records, their keys, and the files they are read from.
+"""Recipes: everything that decides a run; the records, their keys, and the files they are read from.
 
 Not for: turning names into classes (training/build.py).
 """
 
-from shadow_gnn.recipe.records import (
-    COMMON_KEYS,
-    EXTRACTOR_TWICE,
-    EXTRACTORS,
-    PATH_KEYS,
-    BranchRecipe,
-    CombinedRecipe,
-    ExtractorRecipe,
-    FileRecipe,
-    FireRecipe,
-    FullRecipe,
-    HeatRecipe,
-    InputsRecipe,
-    KatzRecipe,
-    KhopRecipe,
-    LinkRecipe,
-    LoggingRecipe,
-    ModelRecipe,
-    NeighbourRecipe,
-    NodeRecipe,
-    PartRecipe,
-    PprRecipe,
-    Recipe,
-    Record,
-    RwrRecipe,
-    SaintRecipe,
-    ScopeRecord,
-    SimilarRecipe,
-    SimrankRecipe,
-    TaskRecipe,
-    TrainingRecipe,
-)
+from shadow_gnn.recipe.model import BranchRecipe, InputsRecipe, ModelRecipe
+from shadow_gnn.recipe.recipe import COMMON_KEYS, EXTRACTOR_TWICE, Recipe
+from shadow_gnn.recipe.record import Record
+from shadow_gnn.recipe.task import LinkRecipe, TaskRecipe
+from shadow_gnn.recipe.training import LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
 
 __all__ = [
     "COMMON_KEYS",
-    "EXTRACTORS",
     "EXTRACTOR_TWICE",
-    "PATH_KEYS",
     "BranchRecipe",
-    "CombinedRecipe",
-    "ExtractorRecipe",
-    "FileRecipe",
-    "FireRecipe",
-    "FullRecipe",
-    "HeatRecipe",
     "InputsRecipe",
-    "KatzRecipe",
-    "KhopRecipe",
     "LinkRecipe",
     "LoggingRecipe",
     "ModelRecipe",
-    "NeighbourRecipe",
-    "NodeRecipe",
-    "PartRecipe",
-    "PprRecipe",
+    "NeighborRecipe",
     "Recipe",
     "Record",
-    "RwrRecipe",
     "SaintRecipe",
-    "ScopeRecord",
-    "SimilarRecipe",
-    "SimrankRecipe",
     "TaskRecipe",
     "TrainingRecipe",
 ]

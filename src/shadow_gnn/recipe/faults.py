@@ -6,13 +6,19 @@ Not for: files (file.py), nor for what only the graph or the libraries can tell 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
-from shadow_gnn.recipe.keys import TABLES, recipe_keys, toml_value
-from shadow_gnn.recipe.records import EXTRACTOR_TWICE, EXTRACTORS, BranchRecipe, PartRecipe, Recipe, Record
+from shadow_gnn.base.errors import RecipeError
+from shadow_gnn.extract.base_extractor import BaseExtractor
+from shadow_gnn.extract.kinds import KINDS
+from shadow_gnn.extract.kinds.combined import Part
+from shadow_gnn.recipe.extractor_table import DEFAULT_KIND, hint, joined, read_extractor, shown, table_of
+from shadow_gnn.recipe.keys import TABLES, recipe_keys
+from shadow_gnn.recipe.model import BranchRecipe
+from shadow_gnn.recipe.recipe import EXTRACTOR_TWICE, Recipe
+from shadow_gnn.recipe.record import Record
 
 Place = tuple[int | str, ...]
 
@@ -41,12 +47,24 @@ def recipe_faults(table: dict[str, Any]) -> list[tuple[str, str]]:
     try:
         Recipe.model_validate(table)
     except ValidationError as error:
-        found = [(_dotted(item["loc"]), _explain(item)) for item in error.errors() if not _inherited(table, item)]
+        found = [
+            (".".join(map(str, item["loc"])), _explain(item, table))
+            for item in error.errors()
+            if not _inherited(table, item)
+        ]
         # Checks between tables run only on a recipe that is right otherwise; this one is worth saying at once.
         if "extractor" in table and table.get("branches") and ("", EXTRACTOR_TWICE) not in found:
             found.append(("", EXTRACTOR_TWICE))
         return found
     return []
+
+
+def checked_extractor(table: dict[str, Any], owner: str) -> BaseExtractor:
+    """Make an extractor from a table; a RecipeError holds all faults, each as one line that begins with the owner."""
+    faults = recipe_faults({"graph": "any", "extractor": table})
+    if faults:
+        raise RecipeError([f"{owner}: {key or 'extractor'}: {text}" for key, text in faults])
+    return read_extractor(table)
 
 
 def _inherited(table: dict[str, Any], item: Any) -> bool:
@@ -57,63 +75,43 @@ def _inherited(table: dict[str, Any], item: Any) -> bool:
     return place[3] not in table["branches"][place[1]].get("model", {})
 
 
-def _dotted(place: Place) -> str:
-    """Write pydantic's place of a fault as a key, without the name of the union's member."""
-    inside = [
-        number > 0 and place[number - 1] == "extractor" and part in EXTRACTORS for number, part in enumerate(place)
-    ]
-    return ".".join(str(part) for part, member in zip(place, inside, strict=True) if not member)
-
-
-def _explain(item: Any) -> str:
+def _explain(item: Any, table: dict[str, Any]) -> str:
     """Turn one of pydantic's faults into our form of it."""
     kind, given, context = item["type"], item["input"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        return "unknown key" + _nearest_key(item["loc"])
+        return "unknown key" + _nearest_key(item["loc"], table)
     if kind == "missing":
         return "must be set"
     if kind == "value_error":
         return str(context["error"])
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _explain_kind(given)
     if kind == "literal_error":
         choices = re.findall("'([^']*)'", context["expected"])
-        return f"must be {_joined(choices)}, got {_shown(given)}{_hint(given, choices)}"
+        return f"must be {joined(choices)}, got {shown(given)}{hint(given, choices)}"
     requirement = _REQUIREMENTS.get(kind, kind.replace("_", " ")).format(**context)
-    return f"must be {requirement}, got {_shown(given)}"
+    return f"must be {requirement}, got {shown(given)}"
 
 
-def _explain_kind(given: Any) -> str:
-    if not isinstance(given, dict):
-        return f"must be a table, got {_shown(given)}"
-    kind = given.get("kind")
-    return f"kind must be {_joined(list(EXTRACTORS))}, got {_shown(kind)}{_hint(kind, list(EXTRACTORS))}"
-
-
-def _joined(words: list[str]) -> str:
-    return " or ".join(", ".join(words).rsplit(", ", 1))
-
-
-def _shown(value: Any) -> str:
-    text = toml_value(value) if isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _hint(given: Any, choices: list[str]) -> str:
-    found = get_close_matches(given, choices, 1) if isinstance(given, str) else []
-    return f"; did you mean {found[0]}?" if found else ""
-
-
-def _nearest_key(place: Place) -> str:
+def _nearest_key(place: Place, table: dict[str, Any]) -> str:
     """Name the known key that an unknown one is like, in its own table or, of the same name, in another."""
-    unknown = str(place[-1])
-    owners = [kind for kind, record in EXTRACTORS.items() if unknown in record.model_fields]
-    if len(place) > 1 and place[-2] in EXTRACTORS and owners:
-        return f" of {place[-2]}; {_joined(owners)} would have it"
-    if hint := _hint(unknown, _known_keys(place)):
-        return hint
+    unknown, kind = str(place[-1]), _kind_at(place[:-1], table)
+    owners = [other for other, owner in KINDS.items() if unknown in table_of(owner).model_fields]
+    if kind is not None and owners:
+        return f" of {kind}; {joined(owners)} would have it"
+    known = list(table_of(KINDS[kind]).model_fields) if kind is not None else _known_keys(place)
+    if near := hint(unknown, known):
+        return near
     elsewhere = [key.name for key in recipe_keys() if key.name.split(".")[-1] == unknown]
     return f"; did you mean {elsewhere[0]}?" if elsewhere else ""
+
+
+def _kind_at(place: Place, table: dict[str, Any]) -> str | None:
+    """Return the kind of the extractor whose table is at a place; None if another table is there."""
+    if not place or place[-1] != "extractor":
+        return None
+    found: Any = table
+    for part in place:
+        found = found[part]
+    return str(found.get("kind", DEFAULT_KIND))
 
 
 def _known_keys(place: Place) -> list[str]:
@@ -121,8 +119,6 @@ def _known_keys(place: Place) -> list[str]:
     names = [part for part in place[:-1] if isinstance(part, str)]
     if not names:
         return list(Recipe.model_fields)
-    if names[-1] in EXTRACTORS and "extractor" in names:
-        return list(EXTRACTORS[names[-1]].model_fields)
-    lists: dict[str, type[Record]] = {"branches": BranchRecipe, "parts": PartRecipe}
+    lists: dict[str, type[Record]] = {"branches": BranchRecipe, "parts": table_of(Part)}
     record = lists.get(names[-1]) or TABLES.get(names[-1])
     return list(record.model_fields) if record is not None else []

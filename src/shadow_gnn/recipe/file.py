@@ -1,6 +1,6 @@
 """Recipe files: read TOML with overrides into a Recipe, write a Recipe as TOML.
 
-Not for: what the keys mean (records.py), nor for how a fault is worded (faults.py).
+Not for: what the keys mean (recipe.py), nor for how a fault is worded (faults.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.base.files import read_bytes
 from shadow_gnn.recipe.faults import recipe_faults
-from shadow_gnn.recipe.keys import toml_value
-from shadow_gnn.recipe.records import Recipe
+from shadow_gnn.recipe.recipe import Recipe
+from shadow_gnn.recipe.record import toml_value
 
 MAX_BYTES = 1 << 20
 _BARE_WORD = re.compile(r"[^\s\"'\[{#=][^\s\"'#=]*")

@@ -5,14 +5,18 @@ Not for: reading or checking a recipe (file.py, faults.py).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from shadow_gnn.recipe.records import EXTRACTORS, BranchRecipe, Recipe, Record
+from shadow_gnn.extract.base_extractor import BaseExtractor
+from shadow_gnn.extract.kinds import KINDS
+from shadow_gnn.recipe.extractor_table import DEFAULT_KIND, table_of
+from shadow_gnn.recipe.model import BranchRecipe
+from shadow_gnn.recipe.recipe import Recipe
+from shadow_gnn.recipe.record import Record, toml_value
 
 TABLES: dict[str, type[Record]] = {
     name: field.annotation
@@ -48,35 +52,33 @@ def recipe_keys() -> list[Key]:
     return keys
 
 
-def toml_value(value: Any) -> str:
-    """Write a scalar, a table or a list of them as a TOML value."""
-    if isinstance(value, Record):
-        return toml_value(value.model_dump(exclude_none=True))
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name} = {toml_value(item)}' for name, item in value.items())}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(toml_value, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # JSON's escapes are TOML's too, but for the one control character that JSON lets stand.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)
+def kind_keys(kind: str) -> list[Key]:
+    """Return the keys of one kind of extractor, without those that all kinds have."""
+    return [key for key in _table_keys(KINDS[kind]) if key.name not in BaseExtractor.__dataclass_fields__]
+
+
+def shared_keys() -> list[Key]:
+    """Return the keys that all kinds of extractors have."""
+    return [key for key in _table_keys(KINDS[DEFAULT_KIND]) if key.name in BaseExtractor.__dataclass_fields__]
+
+
+def _table_keys(owner: type[BaseExtractor]) -> list[Key]:
+    return [_key("", name, field) for name, field in table_of(owner).model_fields.items()]
 
 
 def _extractor_keys() -> list[Key]:
     """Return the keys of all extractors with the kinds that have it, each once for every default that it has."""
     owners: dict[tuple[str, str], list[str]] = {}
     found: dict[tuple[str, str], Key] = {}
-    for kind, record in EXTRACTORS.items():
-        for name, field in record.model_fields.items():
+    for kind, owner in KINDS.items():
+        for name, field in table_of(owner).model_fields.items():
             key = _key("extractor", name, field)
-            place = (name, "" if name == "kind" else key.default)
+            place = (name, key.default)
             owners.setdefault(place, []).append(kind)
             found.setdefault(place, key)
-    choices = " | ".join(toml_value(kind) for kind in EXTRACTORS)
-    first = replace(found.pop(("kind", "")), values=choices, text="How scopes are chosen.")
-    of_all = [place for place in found if len(owners[place]) == len(EXTRACTORS)]
+    choices = " | ".join(toml_value(kind) for kind in KINDS)
+    first = Key("extractor.kind", choices, toml_value(DEFAULT_KIND), "How scopes are chosen.")
+    of_all = [place for place in found if len(owners[place]) == len(KINDS)]
     ordered = [*(place for place in found if place not in of_all), *of_all]
     kinds = {place: "all" if place in of_all else ", ".join(owners[place]) for place in found}
     return [first, *(replace(found[place], text=f"{kinds[place]}: {found[place].text}") for place in ordered)]
@@ -102,7 +104,8 @@ def _values(field: FieldInfo) -> str:
         return "list of tables" if isinstance(inner, type) and issubclass(inner, Record) else "list of integers"
     if get_args(kind):  # An optional number keeps its bounds inside the union.
         inner = get_args(kind)[0]
-        kind, metadata = inner.__origin__, [bound for info in inner.__metadata__ for bound in info.metadata]
+        kind = inner.__origin__
+        metadata = [bound for info in inner.__metadata__ for bound in getattr(info, "metadata", [info])]
     assert isinstance(kind, type)
     if kind not in (int, float):
         return {bool: "true | false", str: "text"}[kind]

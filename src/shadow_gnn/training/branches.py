@@ -10,18 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from shadow_gnn.extract import Extractor
-from shadow_gnn.extract.base import Hide
-from shadow_gnn.extract.scope_graph import check_scope_graph
+from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import ModelRecipe, Recipe
-from shadow_gnn.training.build import BranchEdges, build_extractor, open_scope_graph, with_cache
+from shadow_gnn.training.build import BranchEdges, build_extractor, with_cache
 
 
 def branch_models(recipe: Recipe) -> list[ModelRecipe]:
     """Return the model of each branch, after checking what only the task can tell."""
-    recipes = [part.model or recipe.model for part in recipe.parts]
+    recipes = [part.model or recipe.model for part in recipe.all_branches]
     for model in recipes:
         if model.encoding == "drnl" and recipe.task.kind == "node":
             raise ValueError(
@@ -34,14 +33,8 @@ def branch_models(recipe: Recipe) -> list[ModelRecipe]:
 
 def branch_edges(recipe: Recipe, graph: Graph) -> list[BranchEdges]:
     """Return what the edges of each branch's scopes have, after checking that the graphs they are of fit together."""
-    found: list[BranchEdges] = []
-    for part in recipe.parts:
-        other = None if part.extractor is None else open_scope_graph(part.extractor)
-        if other is not None:
-            check_scope_graph(other, graph)
-        own = part.extractor is None or part.extractor.scope_edges == "graph"
-        found.append(BranchEdges.of(graph if own or other is None else other))
-    return found
+    extractors = (branch.extractor for branch in recipe.all_branches)
+    return [BranchEdges.of(graph if each is None else each.edge_graph(graph)) for each in extractors]
 
 
 def make_extractors(
@@ -50,13 +43,13 @@ def make_extractors(
     """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
     settings = recipe.training
     num_graphs = 2 if recipe.task.inductive or recipe.task.kind == "link" else 1
-    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.parts) * num_graphs)
+    max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.all_branches) * num_graphs)
     training: list[Extractor] = []
     evaluation: list[Extractor] = []
-    for part, layout in zip(recipe.parts, model.layouts, strict=True):
+    for part, layout in zip(recipe.all_branches, model.layouts, strict=True):
         assert part.extractor is not None
         hide: Hide = recipe.link.hide if recipe.task.kind == "link" else "none"
-        kinds = [
+        kinds: list[Extractor] = [
             build_extractor(part.extractor, training=mode, edge_pos=bool(layout.edge_arrays), hide=hide)
             for mode in (True, False)
         ]

@@ -5,37 +5,18 @@ Not for: what the parts do, for reading recipes (recipe/file.py), nor for what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from pydantic import Field
 
-from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract import (
-    CachedExtractor,
-    CombinedExtractor,
-    Extractor,
-    FileExtractor,
-    FireExtractor,
-    FullExtractor,
-    HeatExtractor,
-    KatzExtractor,
-    KhopExtractor,
-    NodeExtractor,
-    PprExtractor,
-    RwrExtractor,
-    ScopeGraphExtractor,
-    SimilarExtractor,
-    SimrankExtractor,
-    StochasticPprExtractor,
-)
-from shadow_gnn.extract.base import Hide
+from shadow_gnn.extract import BaseExtractor, CachedExtractor, Extractor
+from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.graph.store import open_graph
 from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
@@ -51,27 +32,7 @@ from shadow_gnn.nn.readouts.readout import Readout
 from shadow_gnn.nn.readouts.skip import joined_dim
 from shadow_gnn.nn.readouts.table import make_pool
 from shadow_gnn.nn.scaling import InputScaling
-from shadow_gnn.recipe import (
-    CombinedRecipe,
-    ExtractorRecipe,
-    FileRecipe,
-    FireRecipe,
-    FullRecipe,
-    HeatRecipe,
-    KatzRecipe,
-    KhopRecipe,
-    ModelRecipe,
-    NodeRecipe,
-    PprRecipe,
-    Record,
-    RwrRecipe,
-    ScopeRecord,
-    SimilarRecipe,
-    SimrankRecipe,
-)
-
-_Maker = Callable[[Any, dict[str, Any], bool], Extractor]
-"""Makes an extractor of a recipe's table, its keys as the class has them, and whether it is for training."""
+from shadow_gnn.recipe import ModelRecipe, Record
 
 
 class BranchEdges(Record):
@@ -147,74 +108,16 @@ def build_model(
 
 
 def build_extractor(
-    recipe: ExtractorRecipe, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
-) -> Extractor:
-    """Make an extractor; what draws by score, or anew, in training does not in evaluation. hide: see extract.base.
+    extractor: BaseExtractor, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
+) -> BaseExtractor:
+    """Return a recipe's extractor for training or for evaluation, where nothing is drawn again in every epoch.
 
-    A scope_graph that the recipe names is opened.
+    Folders and files that it names are opened now, so that a fault shows before the run begins. hide: see
+    extract.protocol.
     """
-    made = _own_extractor(recipe, training=training, edge_pos=edge_pos, hide=hide)
-    scope_graph = open_scope_graph(recipe)
-    return made if scope_graph is None else ScopeGraphExtractor(made, scope_graph, recipe.scope_edges)
-
-
-def open_scope_graph(recipe: ScopeRecord) -> Graph | None:
-    """Open the graph in which scopes are chosen, if it is another one."""
-    return None if recipe.scope_graph is None else _open_other("scope_graph", recipe.scope_graph)
-
-
-def _open_other(key: str, folder: str) -> Graph:
-    try:
-        return open_graph(folder)
-    except FolderError as error:
-        raise FolderError(f"extractor.{key}: {error}") from error
-
-
-def _own_extractor(recipe: ExtractorRecipe, *, training: bool, edge_pos: bool, hide: Hide) -> Extractor:
-    """Make an extractor that chooses in the graph itself."""
-    options = recipe.model_dump(exclude={"kind", *ScopeRecord.model_fields})
-    return _EXTRACTORS[type(recipe)](recipe, {**options, "edge_pos": edge_pos, "hide": hide}, training)
-
-
-def _plain(made: Callable[..., Extractor]) -> _Maker:
-    """Make extractors whose parameters are the recipe's keys."""
-    return lambda recipe, options, training: made(**options)
-
-
-def _walks(made: Callable[..., Extractor]) -> _Maker:
-    """Make extractors that draw anew in training alone."""
-    return lambda recipe, options, training: made(**{**options, "resample": training and recipe.resample})
-
-
-def _ppr(recipe: PprRecipe, options: dict[str, Any], training: bool) -> Extractor:
-    drawn = training and recipe.kind == "stochastic-ppr"
-    return (StochasticPprExtractor if drawn else PprExtractor)(**options)
-
-
-def _combined(recipe: CombinedRecipe, options: dict[str, Any], training: bool) -> Extractor:
-    parts = [(part.weight, build_extractor(part.extractor, training=training)) for part in recipe.parts]
-    return CombinedExtractor(**{**options, "parts": tuple(parts)})
-
-
-def _similar(recipe: SimilarRecipe, options: dict[str, Any], training: bool) -> Extractor:
-    index = None if recipe.index is None else _open_other("index", recipe.index)
-    return SimilarExtractor(**{**options, "index": index})
-
-
-_EXTRACTORS: dict[type[ScopeRecord], _Maker] = {
-    PprRecipe: _ppr,
-    KhopRecipe: _plain(KhopExtractor),
-    FullRecipe: _plain(FullExtractor),
-    NodeRecipe: _plain(NodeExtractor),
-    KatzRecipe: _plain(KatzExtractor),
-    HeatRecipe: _plain(HeatExtractor),
-    CombinedRecipe: _combined,
-    RwrRecipe: _walks(RwrExtractor),
-    SimrankRecipe: _walks(SimrankExtractor),
-    FireRecipe: _plain(FireExtractor),
-    SimilarRecipe: _similar,
-    FileRecipe: _plain(FileExtractor),
-}
+    made = (extractor if training else extractor.for_evaluation()).with_common(edge_pos=edge_pos, hide=hide)
+    made.key  # noqa: B018  It has the content of every file that the extractor reads.
+    return made
 
 
 def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> Extractor:

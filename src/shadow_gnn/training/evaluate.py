@@ -1,6 +1,6 @@
-"""Predict: what a trained model says of targets, batch by batch, and how good it is.
+"""Evaluate: run a model over the batches of its loaders, and measure how good it is.
 
-Not for: tables of predictions (inference/node_predictions.py) or training (loop.py).
+Not for: predictions of a finished model (inference/predictor.py) or training (loop.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.base.bf16 import check_bf16
 from shadow_gnn.base.ranks import ALONE, Ranks
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.base.short_repr import as_html, as_line
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.epochs import BatchSource, RankPart
 from shadow_gnn.loading.side_by_side import aligned
@@ -35,7 +36,7 @@ OnBatch = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """What the model says of the targets of one batch, in the order of the loader's targets."""
+    """Outputs of the model for the targets of one batch, in the order of the loader's targets."""
 
     node_id: Tensor
     """[B], of pairs [B, 2]."""
@@ -57,6 +58,17 @@ class Evaluation:
     """By name."""
     by_degree: list[DegreeBucket]
     """The first metric, by degree of the target."""
+
+    def __repr__(self) -> str:
+        """Show the metrics in one line."""
+        return as_line("Evaluation", self._facts())
+
+    def _repr_html_(self) -> str:
+        """Show the metrics as a table in a notebook."""
+        return as_html("Evaluation", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        return {"targets": f"{self.num_targets:,}", **{name: f"{value:.4f}" for name, value in self.metrics.items()}}
 
 
 def outputs(
@@ -108,7 +120,7 @@ def _own_outputs(
     try:
         with aligned(loaders, 0, device, part) as epoch:
             for batches in epoch:
-                logits, embedded = _forward(model, batches, device, precision, embedding)
+                logits, embedded = forward(model, batches, device, precision, embedding)
                 targets = batches[0].targets
                 node_id = targets[:, 0] if targets.shape[1] == 1 else targets
                 yield Output(node_id, logits, batches[0].y, embedded)
@@ -176,9 +188,10 @@ def evaluate_by_degree(
     return Evaluation(count, scores.compute(), by_degree.compute())
 
 
-def _forward(
+def forward(
     model: nn.Module, batches: tuple[Batch, ...], device: torch.device, precision: Precision, embedding: bool
 ) -> tuple[Tensor, Tensor | None]:
+    """Return the logits of a batch, float32 on the CPU, and the embeddings that the head reads if they are wanted."""
     autocast = torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
     with torch.inference_mode(), autocast:
         if not embedding:

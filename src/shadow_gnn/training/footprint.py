@@ -22,14 +22,14 @@ from shadow_gnn.base.memory_needs import (
     sign_need,
     whole_counts,
 )
-from shadow_gnn.extract import Subgraphs
+from shadow_gnn.extract import PprExtractor, Subgraphs
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.normal.loaders import make_sampler
 from shadow_gnn.normal.saint_samplers import Drawer
 from shadow_gnn.normal.whole import WholeGraph
-from shadow_gnn.recipe import BranchRecipe, InputsRecipe, PprRecipe, Recipe, SaintRecipe
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, Recipe, SaintRecipe
 from shadow_gnn.tasks.task import node_task
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.run_setup import EVALUATION_FACTOR
@@ -54,7 +54,7 @@ def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCount
 
 def model_counts(recipe: Recipe) -> ModelCounts:
     """Return the counts of a recipe's model; of several branches, those of the first."""
-    model = recipe.parts[0].model or recipe.model
+    model = recipe.all_branches[0].model or recipe.model
     return ModelCounts(
         layer=model.layer.lower(),
         num_layers=model.num_layers,
@@ -69,7 +69,7 @@ def run_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     """Estimate the recipe's own way of training."""
     if not recipe.is_normal:
         return shadow_need(recipe, graph)
-    needs = {"full": _full_batch_need, "saint": _saint_need, "neighbour": _neighbour_need}
+    needs = {"full": _full_batch_need, "saint": _saint_need, "neighbor": _neighbor_need}
     return needs[recipe.training.method](recipe, graph)
 
 
@@ -96,9 +96,9 @@ def _saint_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     return _drawn_need("saint", counts, model, batch, counted=counted)
 
 
-def _neighbour_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+def _neighbor_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
-    fanouts, size = recipe.neighbour.fanouts, recipe.training.batch_size
+    fanouts, size = recipe.neighbor.fanouts, recipe.training.batch_size
     if _is_countable(graph):
         targets = np.random.default_rng(recipe.seed).permutation(graph.splits["train"])
         wide = fanouts * model.num_layers if len(fanouts) == 1 else fanouts
@@ -107,7 +107,7 @@ def _neighbour_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
         batch = _joined_counts(drawn, model.num_layers, num_alive)
     else:
         batch = neighbor_counts(counts, model.num_layers, size, max(fanouts))
-    return _drawn_need("neighbour", counts, model, batch)
+    return _drawn_need("neighbor", counts, model, batch)
 
 
 def _drawn_need(
@@ -147,8 +147,8 @@ def shadow_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     training: list[BatchCounts] = []
     evaluation: list[BatchCounts] = []
     kept = 0
-    for part in recipe.parts:
-        extractor = part.extractor or PprRecipe()
+    for part in recipe.all_branches:
+        extractor = part.extractor or PprExtractor()
         scopes = build_extractor(extractor, training=True, edge_pos=False)(graph, targets, seed=recipe.seed)
         batch = collate(graph, scopes, features=False)
         most = graph.num_edges * (1 + recipe.link.num_negatives) if links else 0
@@ -173,7 +173,7 @@ def all_needs(recipe: Recipe, graph: Graph) -> list[MemoryNeed]:
         shadow_need(recipe, graph),
         _full_batch_need(recipe, graph),
         _saint_need(recipe, graph),
-        _neighbour_need(recipe, graph),
+        _neighbor_need(recipe, graph),
     ]
     if counts.in_dim:
         found += [sgc_need(counts), sign_need(counts, SIGN_POWERS)]
@@ -247,7 +247,7 @@ def _num_kept(recipe: Recipe, graph: Graph) -> int:
 
 def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
     """Return the bytes of the scopes that are kept between epochs."""
-    made = (build_extractor(part.extractor or PprRecipe(), training=True) for part in recipe.parts)
+    made = (build_extractor(part.extractor or PprExtractor(), training=True) for part in recipe.all_branches)
     deterministic = all(extractor.deterministic for extractor in made)
     if recipe.training.cache != "memory" or not deterministic:
         return 0

@@ -183,7 +183,7 @@ def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
 
 def make_optimizer(model: nn.Module, settings: TrainingRecipe) -> Optimizer:
     """Return the optimizer of the settings, in the fused form that touches each weight once."""
-    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+    kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     return kind(weights, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 

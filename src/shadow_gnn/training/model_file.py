@@ -163,7 +163,7 @@ def read_config(folder: str | Path) -> ModelConfig:
         raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def check_fits(config: ModelConfig, graph: Graph) -> None:
+def check_model_fits(config: ModelConfig, graph: Graph) -> None:
     """Raise unless a model can read a graph: the same feature columns, and edge arrays where it needs them."""
     name = graph.path or "graph in memory"
     in_dim = 0 if graph.x is None else graph.x.shape[1]
@@ -192,7 +192,7 @@ def _weights(model: ShadowGNN) -> bytes:
 def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
     """Stand in for the statistics that the weights bring along."""
     first = config.branches[0].model
-    if first is None or not first.standardise or config.in_dim == 0:
+    if first is None or not first.standardize or config.in_dim == 0:
         return None
     return FeatureStatistics(np.zeros(config.input_dim, np.float32), np.ones(config.input_dim, np.float32))
 

@@ -220,7 +220,7 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     read = make_inputs(recipe.inputs, graph, task, folder=folder)
     read_in_training = read if view is graph else make_inputs(recipe.inputs, view, task, folder=folder)
     statistics = None
-    if recipe.model.standardise and graph.x is not None:
+    if recipe.model.standardize and graph.x is not None:
         seen = train if recipe.task.inductive else None
         statistics = feature_statistics(graph, seen) if read_in_training is None else read_in_training.statistics(seen)
     model = build_model(
@@ -262,7 +262,7 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> RunS
     task = LinkTask()
     inputs = make_inputs(recipe.inputs, links.graph, task)
     statistics = None
-    if recipe.model.standardise and graph.x is not None:
+    if recipe.model.standardize and graph.x is not None:
         statistics = feature_statistics(graph) if inputs is None else inputs.statistics()
     model = build_model(
         branch_models(recipe),

@@ -56,8 +56,8 @@ def run(*arguments: str) -> int:
     [
         ("--topk", "9"),
         ("--kind", "heat", "--time", "2", "--threshold", "0.01"),
-        ("--kind", "features", "--topk", "6", "--normalise", "symmetric"),
-        ("--kind", "ppr", "--directed", "--normalise", "rows", "--self-loop", "0", "--transition", "walk"),
+        ("--kind", "features", "--topk", "6", "--normalize", "symmetric"),
+        ("--kind", "ppr", "--directed", "--normalize", "rows", "--self-loop", "0", "--transition", "walk"),
     ],
 )
 def test_makes_a_graph_folder_that_stands_alone(
@@ -82,7 +82,7 @@ def test_makes_a_graph_folder_that_stands_alone(
         (("--time", "2"), "diffuse: --time must be used with heat, got --kind ppr"),
         (("--kind", "features", "--self-loop", "1"), "--self-loop must be used with ppr or heat, got --kind features"),
         (("--kind", "heat", "--search", "exact"), "--search must be used with features, got --kind heat"),
-        (("--normalise", "rows"), "normalise must be another for a result that is undirected"),
+        (("--normalize", "rows"), " must be another for a result that is undirected"),
         (("--threshold", "0"), "threshold must be above 0 where topk is None"),
     ],
 )

@@ -24,7 +24,7 @@ def test_generate_says_what_it_needs_and_what_it_made(tmp_path, shadow):
     need, made, drawn = out.splitlines()
     # 6,000 edges of 8 bytes and 2,001 offsets of 8; 8,000 features of 2 bytes; labels and ids of 8.
     assert need == (
-        f"{tmp_path / 'g'} takes 128 kB on the disk (lists 64 kB, features 16 kB, labels and splits 48 kB), "
+        f"{tmp_path / 'g'} takes 128 kB on disk (neighbor lists 64 kB, features 16 kB, labels and splits 48 kB), "
         "at most 128 kB at a time"
     )
     graph = open_graph(tmp_path / "g")
@@ -52,7 +52,7 @@ def test_generate_names_the_folder_after_the_graph(tmp_path, shadow, monkeypatch
         (["--nodes", "10", "--degree", "20"], "degree must be from 0 to 9, got 20"),
         (["--nodes", "100", "--memory", "lots"], "generate: --memory must be a size such as 2GB or 500MB, got 'lots'"),
         (["--nodes", "100", "--split", "60"], "generate: --split must be three percentages"),
-        (["--nodes", "100", "--homophily", "0.5"], "--homophily must be left out for rmat"),
+        (["--nodes", "100", "--homophily", "0.5"], "--homophily must be used with dcsbm, got rmat"),
     ],
 )
 def test_generate_refuses_in_one_line_and_leaves_nothing(tmp_path, shadow, arguments, fault):
@@ -92,7 +92,7 @@ def test_import_within_memory_says_that_it_goes_on(tmp_path, shadow, monkeypatch
     assert work_folder_of(tmp_path / "g").exists()
     code, _, err = shadow(*arguments)
     assert code == 0
-    assert "going on with what an earlier command left" in err
+    assert "resuming the import that an earlier command left" in err
     assert open_graph(tmp_path / "g").num_nodes == 3
 
 
@@ -107,7 +107,8 @@ def test_import_within_memory_says_what_weights_take_on_the_disk(tmp_path, shado
     # Of 800 entries a key of 8 bytes, a weight of 4 and an eighth of a list; 400 weights; heads of files.
     assert (code, err) == (
         0,
-        "building the lists takes about 12 kB on the disk, 15 kB if ids are so high that they must be numbered there\n",
+        "building the neighbor lists takes about 12 kB on disk, "
+        "15 kB if ids are so large that they must be renumbered there\n",
     )
     assert open_graph(tmp_path / "g").edge_weight is not None
 

@@ -13,10 +13,10 @@ def test_get_converts_raw_files_once(tmp_path, shadow, monkeypatch):
     code, out, err = shadow("data", "get", "flickr", "--data", tmp_path)
     assert (code, err) == (0, "")
     assert f"{tmp_path / 'flickr'}: 6 nodes, 5 undirected edges, as published" in out
-    assert "read 11 edges, removed 1 self-loops and 0 duplicates, joined 5 given in both directions" in out
-    assert f"the raw files in {tmp_path / 'raw' / 'flickr'} are not needed any more" in out
+    assert "read 11 edges, removed 1 self-loops and 0 duplicates, merged 5 given in both directions" in out
+    assert f"the raw files in {tmp_path / 'raw' / 'flickr'} are no longer needed" in out
     code, out, _ = shadow("data", "get", "flickr", "--data", tmp_path)
-    assert (code, out) == (0, f"{tmp_path / 'flickr'}: is there already\n")
+    assert (code, out) == (0, f"{tmp_path / 'flickr'}: exists already\n")
 
 
 def test_get_takes_files_from_elsewhere(tmp_path, shadow, monkeypatch):
@@ -66,5 +66,5 @@ def test_list_as_json(tmp_path, shadow):
         "counting": "both ways",
         "columns": 500,
         "classes": 7,
-        "there": False,
+        "downloaded": False,
     }

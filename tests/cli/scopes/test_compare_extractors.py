@@ -45,6 +45,13 @@ def test_every_kind_is_compared_by_default(folder, tmp_path):
     assert " ± " in result.stdout
 
 
+def test_json_alone(folder, tmp_path):
+    arguments = (folder, "--extractors", "ppr,node", "--size", 10)
+    found = json.loads(run(*arguments, "--json", "--out", tmp_path / "t.json").stdout)
+    assert found == json.loads((tmp_path / "t.json").read_text())
+    assert [row["name"] for row in found["rows"]] == ["ppr", "node"]
+
+
 def test_writes_markdown_and_png(folder, tmp_path):
     files = ("--out", tmp_path / "t.md", "--plot", tmp_path / "t.png")
     result = run(folder, "--extractors", "ppr,node", "--extractors", "{topk = 5}", *files)

@@ -1,5 +1,6 @@
 """`shadow extract`: the table, JSON and PNG, choice of targets, and every fault as one line."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 from tests.cli import called
 
+from shadow_gnn.cli.scopes.extract import extract_command
+from shadow_gnn.extract import KINDS
+from shadow_gnn.extract.options import options_of
 from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.graph.store import open_graph, save_graph
 
@@ -50,25 +54,36 @@ def test_every_extractor_with_its_defaults(folder, kind):
     assert found["num_nodes"]["max"] == {"node": 1, "khop": 4, "full": 4}.get(kind, 4)
 
 
-def test_options_reach_the_extractor(folder):
-    key = numbers(
-        *(folder, "--topk", 3, "--threshold", 0.5, "--threshold-kind", "absolute", "--teleport", 0.3),
-        *("--tolerance", 1e-4, "--max-nodes", 2),
-    )["extractor"]
-    for part in ("topk=3", "threshold=0.5 absolute", "teleport=0.3", "tolerance=0.0001", "max_nodes=2"):
-        assert part in key
-    key = numbers(folder, "--extractor", "khop", "--num-hops", 1, "--fanout", 1, "--replace")["extractor"]
-    assert "num_hops=1 fanout=1 replace=True" in key
-    key = numbers(folder, "--extractor", "rwr", "--topk", 3, "--teleport", 0.3, "--num-walks", 9)["extractor"]
-    assert "topk=3 teleport=0.3 num_walks=9" in key
-    key = numbers(
-        *(folder, "--extractor", "simrank", "--topk", 3, "--decay", 0.5, "--num-walks", 9, "--walk-length", 2),
-        *("--candidates", 7),
-    )["extractor"]
-    assert "topk=3 decay=0.5 num_walks=9 walk_length=2 candidates=7" in key
-    key = numbers(folder, "--extractor", "fire", "--forward", 0.3, "--backward", 0.2, "--max-nodes", 3)["extractor"]
-    assert "forward=0.3 backward=0.2 max_nodes=3" in key
-    assert "precision=0.5" in numbers(folder, "--precision", 0.5)["extractor"]
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ('{topk = 3, threshold = 0.5, threshold_kind = "absolute"}', "ppr/1 topk=3 teleport=0.2609 threshold=0.5 "),
+        ('{kind = "khop", num_hops = 1, fanout = 1, replace = true}', "num_hops=1 fanout=1 replace=True"),
+        ('{kind = "rwr", topk = 3, teleport = 0.3, num_walks = 9}', "topk=3 teleport=0.3 num_walks=9"),
+        ('{kind = "simrank", topk = 3, walk_length = 2, candidates = 7}', "walk_length=2 candidates=7"),
+        ('{kind = "fire", forward = 0.3, backward = 0.2, max_nodes = 3}', "forward=0.3 backward=0.2 max_nodes=3"),
+        ('{kind = "combined", topk = 2, parts = [{extractor = {kind = "heat"}}]}', "1.0 * (heat/1 topk=2 t=3.0 "),
+    ],
+)
+def test_options_reach_the_extractor(folder, table, key):
+    assert key in numbers(folder, "--extractor", table)["extractor"]
+
+
+def test_the_extractor_of_a_recipe(folder, tmp_path):
+    (tmp_path / "r.toml").write_text('graph = "any"\nextractor = {kind = "full", num_hops = 1}\n')
+    assert numbers(folder, "--recipe", tmp_path / "r.toml")["extractor"] == "full/1 num_hops=1 max_nodes=None"
+    assert "without --recipe" in fault(folder, "--recipe", tmp_path / "r.toml", "--extractor", "ppr")
+    (tmp_path / "b.toml").write_text('graph = "any"\n[[branches]]\n[[branches]]\n')
+    assert "must have one extractor" in fault(folder, "--recipe", tmp_path / "b.toml")
+
+
+def test_help_lists_every_kind_with_its_options_and_there_are_few_others():
+    text = run("--help").stdout
+    for kind, owner in KINDS.items():
+        assert f"{kind}: " in text
+        assert all(f"{option.name}" in text for option in options_of(owner) if option.in_recipe)
+    assert "0.2609" in text
+    assert len(inspect.signature(extract_command).parameters) <= 12
 
 
 def test_writes_json_and_png(folder, tmp_path):
@@ -89,13 +104,6 @@ def test_targets_by_split_ids_and_file(folder, tmp_path):
     assert numbers(*full, tmp_path / "ids.npy")["num_nodes"]["mean"] == 2
 
 
-def test_parts_are_added_with_the_same_topk(folder):
-    key = numbers(folder, "--extractor", "combined", "--part", "heat", "--part", "node", "--topk", 2)["extractor"]
-    assert key.startswith("combined/1 topk=2 ")
-    assert "1.0 * (heat/1 topk=2 t=3.0 " in key
-    assert "1.0 * (node/1" in key
-
-
 def test_draw_depends_on_seed_alone(folder):
     draws = [numbers(folder, "--extractor", "full", "--num-targets", 2, "--seed", seed) for seed in (1, 1, 2, 3, 4)]
     sizes = [draw["num_nodes"] for draw in draws]
@@ -107,19 +115,14 @@ def test_draw_depends_on_seed_alone(folder):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (
-            ("--extractor", "khop", "--topk", "3"),
-            "--topk must be used with ppr or stochastic-ppr or ",
-        ),
-        (("--fanout", "3"), "--fanout must be used with khop, got --extractor ppr"),
-        (("--extractor", "full", "--no-replace"), "--replace must be used with khop, got --extractor full"),
-        (("--extractor", "node", "--max-nodes", "3"), "--max-nodes must be used with ppr or stochastic-ppr or khop"),
-        (("--tolerance", "1e-3", "--precision", "0.1"), "--tolerance must be used without --precision"),
-        (("--t", "2"), "--t must be used with heat, got --extractor ppr"),
-        (("--part", "ppr"), "--part must be used with combined, got --extractor ppr"),
-        (("--extractor", "combined", "--part", "combined"), "--part must name another extractor than combined"),
-        (("--extractor", "katz", "--attenuation", "9"), "attenuation must be below 1 / spectral radius"),
-        (("--topk", "0"), "topk must be at least 1, got 0"),
+        (("--extractor", '{kind = "khop", topk = 3}'), "extract: extractor.topk: unknown key of khop; ppr, "),
+        (("--extractor", "{fanout = 3}"), "extractor.fanout: unknown key of ppr; khop would have it"),
+        (("--extractor", "{topkk = 3}"), "extractor.topkk: unknown key; did you mean topk?"),
+        (("--extractor", "pprr"), "extract: extractor: kind must be ppr, stochastic-ppr, "),
+        (("--extractor", "{kind = }"), "extract: --extractor must be a kind or a TOML table, got '{kind = }'"),
+        (("--extractor", '{kind = "file"}'), "extractor.path: must be set"),
+        (("--extractor", '{kind = "katz", attenuation = 9}'), "attenuation must be below 1 / spectral radius"),
+        (("--extractor", "{topk = 0}"), "extractor.topk: must be at least 1, got 0"),
         (("--targets", "nope"), "must be one of all, train, valid, test, a file, or ids such as 3,17; got 'nope'"),
         (("--targets", "5"), "targets must be node ids from 0 to 4, got 5"),
     ],
@@ -152,21 +155,21 @@ def test_in_a_process_of_its_own(folder):
     done = call("--json", "-")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["num_targets"] == 5
-    failed = call("--num-hops", "3")
+    failed = call("--extractor", "{num_hops = 3}")
     assert failed.returncode == 2
-    assert failed.stderr == "shadow: extract: --num-hops must be used with khop or full, got --extractor ppr\n"
+    line = "extract: extractor.num_hops: unknown key of ppr; khop or full would have it"
+    assert failed.stderr.splitlines()[-1].endswith(line)
 
 
 def test_similar_and_another_graph_to_choose_in(folder, tmp_path):
     graph = open_graph(folder)
     x = DenseFeatures(np.arange(10, dtype=np.float32).reshape(5, 2))
     save_graph(replace(graph, x=x, path=None), tmp_path / "x")
-    found = numbers(
-        tmp_path / "x", "--extractor", "similar", "--topk", "2", "--candidates", "3", "--index", tmp_path / "x"
-    )
+    index = f'{{kind = "similar", topk = 2, candidates = 3, index = "{tmp_path / "x"}"}}'
+    found = numbers(tmp_path / "x", "--extractor", index)
     assert found["extractor"].startswith("similar/1 topk=2 candidates=3 ")
     assert found["num_nodes"]["max"] == 2
-    other = numbers(folder, "--extractor", "full", "--scope-graph", tmp_path / "x", "--scope-edges", "scope_graph")
-    assert "scope_edges=scope_graph" in other["extractor"]
+    table = f'{{kind = "full", scope_graph = "{tmp_path / "x"}", scope_edges = "scope_graph"}}'
+    assert "scope_edges=scope_graph" in numbers(folder, "--extractor", table)["extractor"]
     assert "features to compare" in fault(folder, "--extractor", "similar")
-    assert "--scope-edges must be used with --scope-graph, got none" in fault(folder, "--scope-edges", "graph")
+    assert 'scope_edges must be "graph" where' in fault(folder, "--extractor", '{scope_edges = "scope_graph"}')

@@ -32,18 +32,19 @@ def test_prints_one_table(folder):
     assert "teleport" in lines[3]
 
 
-def test_repeats_give_mean_and_deviation(folder, tmp_path):
-    result = run(folder, "--only", "sign", "--repeat", 2, "--sign-powers", "1,0,0", "--json", tmp_path / "b.json")
+def test_repeats_give_mean_and_standard_deviation(folder):
+    arguments = (folder, "--only", "sign", "--repeat", 2, "--sign-powers", "1,0,0")
+    result = run(*arguments)
     assert result.exit_code == 0, result.exception
     assert result.stdout.splitlines()[1].count("±") == 2
     assert "powers 1,0,0" in result.stdout
-    content = json.loads((tmp_path / "b.json").read_text())
+    content = json.loads(run(*arguments, "--json").stdout)
     assert [entry["seed"] for entry in content["results"]] == [0, 1]
     assert content["results"][0]["settings"]["powers"] == [1, 0, 0]
 
 
 def test_json_alone(folder):
-    result = run(folder, "--only", "lp", "--json", "-")
+    result = run(folder, "--only", "lp", "--json")
     content = json.loads(result.stdout)
     assert content["skipped"] == []
     (entry,) = content["results"]

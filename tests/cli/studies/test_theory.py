@@ -1,5 +1,6 @@
 """`shadow theory`: one table, files on demand, and an exit code that tells whether all holds."""
 
+import json
 import re
 from functools import partial
 
@@ -27,6 +28,13 @@ def test_a_statement_that_does_not_hold_is_exit_code_1(monkeypatch):
     assert result.exit_code == 1
     assert re.search(r"^  one +1 += 1 +yes$", result.stdout, re.MULTILINE)
     assert re.search(r"^  two +2 += 1 +NO$", result.stdout, re.MULTILINE)
+
+
+def test_json_holds_every_check(monkeypatch):
+    outcome = Outcome("tau", "", "Theorem 3.3", (Check("one", 1, "exactly", 1),))
+    monkeypatch.setitem(STATEMENTS, "tau", lambda: outcome)
+    (found,) = json.loads(run("tau", "--json").stdout)
+    assert (found["name"], found["checks"][0]["measured"]) == ("tau", 1)
 
 
 def test_unknown_name_is_one_line():

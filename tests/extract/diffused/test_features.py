@@ -13,7 +13,7 @@ from tests.extract.diffused.test_graph import dense
 from tests.extract.reference import graph_of
 
 from shadow_gnn.base.errors import ShadowError
-from shadow_gnn.extract.diffused import FeatureNeighbours, Kept, diffuse_graph
+from shadow_gnn.extract.diffused import FeatureNeighbors, Kept, diffuse_graph
 from shadow_gnn.extract.diffused import features as features_module
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph, SparseFeatures
 
@@ -54,7 +54,7 @@ def test_exact_neighbours_are_those_of_all_pairs(
     features: Features, topk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features_module, "_MOST_ROWS", 11)
-    found = dense(diffuse_graph(graph_with(features), FeatureNeighbours(), Kept(topk, directed=True)))
+    found = dense(diffuse_graph(graph_with(features), FeatureNeighbors(), Kept(topk, directed=True)))
     expected = cosines(example())
     for node in range(NODES):
         best = [other for other in np.argsort(-expected[node])[: topk - 1] if expected[node, other] > 1e-6]
@@ -64,7 +64,7 @@ def test_exact_neighbours_are_those_of_all_pairs(
 
 @every_form
 def test_threshold_keeps_all_pairs_alike_enough(features: Features) -> None:
-    found = dense(diffuse_graph(graph_with(features), FeatureNeighbours(), Kept(None, 0.9)))
+    found = dense(diffuse_graph(graph_with(features), FeatureNeighbors(), Kept(None, 0.9)))
     expected = cosines(example())
     np.testing.assert_allclose(found, np.where(expected >= 0.9, expected, 0), atol=1e-6)
     assert 0 < np.count_nonzero(found) < NODES * (NODES - 1) / 2
@@ -76,7 +76,7 @@ def test_an_index_finds_nearly_all_neighbours_and_the_same_each_time() -> None:
     graph = replace(graph_of(2000, [(0, 1)]), x=DenseFeatures(x))
     kept = Kept(11, directed=True)
     exact, found, again = (
-        diffuse_graph(graph, FeatureNeighbours(search), kept, num_threads=threads)
+        diffuse_graph(graph, FeatureNeighbors(search), kept, num_threads=threads)
         for search, threads in (("exact", 1), ("hnsw", 1), ("hnsw", 2))
     )
     assert found.fingerprint == again.fingerprint
@@ -88,12 +88,12 @@ def test_an_index_finds_nearly_all_neighbours_and_the_same_each_time() -> None:
 def test_an_index_needs_its_library_and_a_number_of_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_with(FORMS["dense"])
     with pytest.raises(ValueError, match="topk must be given for search hnsw, got none"):
-        diffuse_graph(graph, FeatureNeighbours("hnsw"), Kept(None, 0.5))
+        diffuse_graph(graph, FeatureNeighbors("hnsw"), Kept(None, 0.5))
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(
         ShadowError, match=r"needs the package faiss-cpu; install it with pip install 'shadow-gnn\[index"
     ):
-        diffuse_graph(graph, FeatureNeighbours("hnsw"), Kept(5))
+        diffuse_graph(graph, FeatureNeighbors("hnsw"), Kept(5))
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
@@ -102,6 +102,6 @@ def test_features_that_cannot_be_compared_are_named(form: str) -> None:
     x[5, 2] = np.inf
     features = DenseFeatures(x) if form == "dense" else sparse(x)
     with pytest.raises(ValueError, match="features must be finite, those of node 5 are not"):
-        diffuse_graph(graph_with(features), FeatureNeighbours(), Kept(5))
+        diffuse_graph(graph_with(features), FeatureNeighbors(), Kept(5))
     with pytest.raises(ValueError, match="graph must have features, got one without"):
-        diffuse_graph(replace(graph_with(features), x=None), FeatureNeighbours(), Kept(5))
+        diffuse_graph(replace(graph_with(features), x=None), FeatureNeighbors(), Kept(5))

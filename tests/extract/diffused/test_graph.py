@@ -18,7 +18,7 @@ from tests.extract.graphs import graphs, some_graphs
 from torch_geometric.data import Data
 from torch_geometric.transforms import GDC
 
-from shadow_gnn.extract.diffused import FeatureNeighbours, HeatDiffusion, Kept, PprDiffusion, diffuse_graph
+from shadow_gnn.extract.diffused import FeatureNeighbors, HeatDiffusion, Kept, PprDiffusion, diffuse_graph
 from shadow_gnn.extract.diffused import walks as walks_module
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph, save_graph
@@ -150,7 +150,7 @@ def test_symmetric_normalisation_divides_by_both_degrees() -> None:
     assert np.array_equal(scaled, scaled.T)
 
 
-@pytest.mark.parametrize("source", [*EXACT.values(), FeatureNeighbours()], ids=["ppr", "heat", "features"])
+@pytest.mark.parametrize("source", [*EXACT.values(), FeatureNeighbors()], ids=["ppr", "heat", "features"])
 @pytest.mark.parametrize("name", ["one node", "no edges", "two components", "directed path", "hubs, wide ids"])
 def test_every_graph_can_be_diffused_and_kept(source: Any, name: str, tmp_path: Path) -> None:
     graph = GRAPHS[name]
@@ -184,8 +184,8 @@ def test_all_but_the_edges_is_as_it_was() -> None:
         (lambda: PprDiffusion(self_loop=-1), "PprDiffusion: self_loop must be at least 0, got -1"),
         (lambda: HeatDiffusion(time=0), "HeatDiffusion: time must be above 0 and at most 100, got 0"),
         (lambda: HeatDiffusion(tolerance=-1), "HeatDiffusion: tolerance must be at least 0 and below 1, got -1"),
-        (lambda: FeatureNeighbours("near"), "search must be exact or hnsw, got 'near'"),  # type: ignore[arg-type]
-        (lambda: FeatureNeighbours(num_links=1), "num_links must be an integer from 2 to 10,000, got 1"),
+        (lambda: FeatureNeighbors("near"), "search must be exact or hnsw, got 'near'"),  # type: ignore[arg-type]
+        (lambda: FeatureNeighbors(num_links=1), "num_links must be an integer from 2 to 10,000, got 1"),
     ],
 )
 def test_bad_options_get_one_clear_line(make: Any, message: str) -> None:

@@ -14,7 +14,7 @@ from shadow_gnn.base.errors import FolderError, SourceError
 from shadow_gnn.graph.datasets import download as download_module
 from shadow_gnn.graph.datasets import named
 from shadow_gnn.graph.datasets.named import NAMES, Getting, data_folder, find_dataset, get_dataset, source_of
-from shadow_gnn.graph.datasets.statistics import differences
+from shadow_gnn.graph.datasets.statistics import dataset_differences
 from shadow_gnn.graph.store import open_graph
 from shadow_gnn.graph.verify import verify_graph
 
@@ -45,7 +45,7 @@ def test_raw_files_that_are_there_become_a_verified_graph_folder(tmp_path, name)
     assert folder == tmp_path / name
     assert summary.num_nodes == expected.num_nodes
     verify_graph(folder)
-    assert differences(name, open_graph(folder), expected=expected) == []
+    assert dataset_differences(name, open_graph(folder), expected=expected) == []
     assert get_dataset(name, Getting(tmp_path)) == (folder, None)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["raw", name])
 

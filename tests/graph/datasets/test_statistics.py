@@ -9,10 +9,10 @@ from shadow_gnn.graph.datasets.statistics import (
     PAPER,
     PYG,
     Statistics,
-    differences,
+    dataset_differences,
+    dataset_statistics,
     entry_range,
     listing_differences,
-    statistics,
 )
 from shadow_gnn.graph.importing.build import build_graph
 from shadow_gnn.graph.importing.in_memory import from_edges
@@ -91,13 +91,13 @@ def test_a_convention_allows_a_range_of_entries(counting, expected):
 
 @pytest.mark.parametrize("name", [*PAPER, *PYG])
 def test_counted_entries_fit_the_published_number(name):
-    known = statistics(name)
+    known = dataset_statistics(name)
     least, most = entry_range(replace(known, entries=None))
     assert known.entries is None or least <= known.entries <= most
 
 
 def test_an_equal_graph_has_no_difference():
-    assert differences("flickr", GRAPH, expected=EXPECTED) == []
+    assert dataset_differences("flickr", GRAPH, expected=EXPECTED) == []
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_an_equal_graph_has_no_difference():
     ],
 )
 def test_each_difference_is_one_line(changes, line):
-    assert differences("flickr", GRAPH, expected=replace(EXPECTED, **changes)) == [line]
+    assert dataset_differences("flickr", GRAPH, expected=replace(EXPECTED, **changes)) == [line]
 
 
 def test_parts_that_are_missing_differ():
     bare = replace(GRAPH, x=None, y=None, splits={})
-    assert differences("flickr", bare, expected=EXPECTED) == [
+    assert dataset_differences("flickr", bare, expected=EXPECTED) == [
         "feature columns must be 2, got 0",
         "classes must be 3, got none",
         "train nodes must be 2, got 0",
@@ -129,7 +129,9 @@ def test_parts_that_are_missing_differ():
 
 def test_a_directed_graph_differs():
     directed = from_edges([0, 1, 2, 0, 1, 0], [1, 2, 3, 2, 3, 3], undirected=False)
-    lines = differences("flickr", directed, expected=replace(EXPECTED, num_columns=0, num_classes=None, sizes=None))
+    lines = dataset_differences(
+        "flickr", directed, expected=replace(EXPECTED, num_columns=0, num_classes=None, sizes=None)
+    )
     assert lines == ["edges must be 6 counting both directions, got 6 (directed)"]
 
 
@@ -138,8 +140,8 @@ def test_pairs_count_all_positive_links():
     pairs |= {"valid_neg": np.array([[0, 3]]), "test_pos": np.array([[1, 3]])}
     graph = replace(GRAPH, y=None, splits={}, pairs=pairs)
     wanted = Statistics(4, 6, "pairs", 2, None, sizes=(4, 1, 1))
-    assert differences("ogbl-collab", graph, expected=wanted) == []
-    assert differences("ogbl-collab", graph, expected=replace(wanted, edges=7, sizes=(4, 2, 1))) == [
+    assert dataset_differences("ogbl-collab", graph, expected=wanted) == []
+    assert dataset_differences("ogbl-collab", graph, expected=replace(wanted, edges=7, sizes=(4, 2, 1))) == [
         "positive pairs of all splits must be 7, got 6",
         "valid pairs must be 2, got 1",
     ]
@@ -154,4 +156,4 @@ def test_the_listing_of_the_raw_files_is_compared():
 
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match=r"statistics: name must be one of flickr, .*, got 'flicker'"):
-        statistics("flicker")
+        dataset_statistics("flicker")

@@ -10,7 +10,7 @@ import pytest
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.base.work_folder import work_folder_of
 from shadow_gnn.graph.generators.drawn import DrawnEdges, DrawnFeatures, DrawnLabels
-from shadow_gnn.graph.generators.folder import generate
+from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
 from shadow_gnn.graph.importing.bounded import out_of_core
 from shadow_gnn.graph.importing.build import build_graph
@@ -33,7 +33,7 @@ def plan_of(model="dcsbm", **changes) -> GraphPlan:
 @pytest.mark.parametrize("model", ["dcsbm", "rmat"])
 def test_equals_the_graph_built_in_memory(tmp_path, model):
     plan = plan_of(model, seed=2)
-    summary = generate(plan, tmp_path / "g", memory_bytes=100_000)
+    summary = generate_graph(plan, tmp_path / "g", memory_bytes=100_000)
     src, dst = next(DrawnEdges(plan).blocks(plan.num_edges))
     expected, expected_summary = build_graph(src, dst, plan.num_nodes)
     graph = open_graph(tmp_path / "g")
@@ -49,8 +49,8 @@ def test_equals_the_graph_built_in_memory(tmp_path, model):
 
 def test_memory_and_threads_change_nothing_and_the_seed_does(tmp_path):
     for name, changes in {"a": {}, "b": {"memory_bytes": 60_000, "num_threads": 3}}.items():
-        generate(plan_of(), tmp_path / name, **changes)
-    generate(plan_of(seed=1), tmp_path / "other")
+        generate_graph(plan_of(), tmp_path / name, **changes)
+    generate_graph(plan_of(seed=1), tmp_path / "other")
     assert tree(tmp_path / "a") == tree(tmp_path / "b")
     assert (
         json.loads((tmp_path / "a" / "graph.json").read_text())["fingerprint"]
@@ -62,7 +62,7 @@ def test_memory_and_threads_change_nothing_and_the_seed_does(tmp_path):
     "changes", [{"num_nodes": 1, "degree": 0, "num_classes": 1}, {"degree": 0}, {"num_columns": 0}]
 )
 def test_degenerate_graphs(tmp_path, changes):
-    generate(plan_of(**changes), tmp_path / "g")
+    generate_graph(plan_of(**changes), tmp_path / "g")
     verify_graph(tmp_path / "g")
     assert (open_graph(tmp_path / "g").x is None) == (changes.get("num_columns") == 0)
 
@@ -71,7 +71,7 @@ def test_a_call_that_is_killed_anywhere_is_taken_up(tmp_path, monkeypatch):
     monkeypatch.setattr(out_of_core, "CHECKPOINT_SECONDS", 0.0)
     plan, options = plan_of(num_nodes=1000), {"memory_bytes": 100_000}
     stages: list[str] = []
-    generate(plan, tmp_path / "whole", progress=lambda stage, done, total: stages.append(stage), **options)
+    generate_graph(plan, tmp_path / "whole", progress=lambda stage, done, total: stages.append(stage), **options)
     assert len(stages) > 20
     for last in range(1, len(stages), 3):
         seen: list[str] = []
@@ -83,10 +83,10 @@ def test_a_call_that_is_killed_anywhere_is_taken_up(tmp_path, monkeypatch):
 
         folder = tmp_path / f"killed-{last}"
         with pytest.raises(Killed):
-            generate(plan, folder, progress=killing, **options)
+            generate_graph(plan, folder, progress=killing, **options)
         assert not folder.exists()
         again: list[str] = []
-        generate(plan, folder, progress=lambda stage, done, total, again=again: again.append(stage), **options)
+        generate_graph(plan, folder, progress=lambda stage, done, total, again=again: again.append(stage), **options)
         assert tree(folder) == tree(tmp_path / "whole")
         assert not work_folder_of(folder).exists()
         if seen[-1] == "sorting lists":
@@ -99,30 +99,30 @@ def test_what_another_plan_left_is_not_used(tmp_path):
             raise Killed
 
     with pytest.raises(Killed):
-        generate(plan_of(seed=1), tmp_path / "g", progress=killing)
+        generate_graph(plan_of(seed=1), tmp_path / "g", progress=killing)
     assert work_folder_of(tmp_path / "g").exists()
-    generate(plan_of(seed=2), tmp_path / "g")
-    generate(plan_of(seed=2), tmp_path / "h")
+    generate_graph(plan_of(seed=2), tmp_path / "g")
+    generate_graph(plan_of(seed=2), tmp_path / "h")
     assert tree(tmp_path / "g") == tree(tmp_path / "h")
 
 
 def test_too_small_a_disk_is_refused_before_anything_is_written(tmp_path):
     plan = GraphPlan("dcsbm", 2_000_000_000, 200)
     with pytest.raises(WriteError, match=rf"g: cannot be written \({disk_need(plan).largest} bytes needed\)"):
-        generate(plan, tmp_path / "g")
+        generate_graph(plan, tmp_path / "g")
     assert os.listdir(tmp_path) == []
 
 
 def test_a_folder_that_is_there_is_kept(tmp_path):
-    generate(plan_of(), tmp_path / "g")
+    generate_graph(plan_of(), tmp_path / "g")
     with pytest.raises(WriteError, match="exists already"):
-        generate(plan_of(seed=1), tmp_path / "g")
-    generate(plan_of(seed=1), tmp_path / "g", overwrite=True)
+        generate_graph(plan_of(seed=1), tmp_path / "g")
+    generate_graph(plan_of(seed=1), tmp_path / "g", overwrite=True)
     with pytest.raises(ValueError, match="num_threads must be at least 1, got 0"):
-        generate(plan_of(), tmp_path / "h", num_threads=0)
+        generate_graph(plan_of(), tmp_path / "h", num_threads=0)
 
 
 def test_too_little_memory_is_named(tmp_path):
     with pytest.raises(ValueError, match="memory_bytes must be at least"):
-        generate(plan_of(), tmp_path / "g", memory_bytes=1000)
+        generate_graph(plan_of(), tmp_path / "g", memory_bytes=1000)
     assert os.listdir(tmp_path) == []

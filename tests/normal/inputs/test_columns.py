@@ -165,9 +165,9 @@ def test_labels_reach_the_model_through_other_nodes():
     """The counterpart of the test above: a model that reads labels does change with a neighbour's."""
     known = np.isin(GRAPH.indices, TRAIN) & np.isin(np.repeat(NODES, np.diff(GRAPH.indptr)), TRAIN)
     edge = np.flatnonzero(known)[0]
-    target, neighbour = np.searchsorted(GRAPH.indptr, edge, side="right") - 1, GRAPH.indices[edge]
+    target, neighbor = np.searchsorted(GRAPH.indptr, edge, side="right") - 1, GRAPH.indices[edge]
     y = GRAPH.y.copy()
-    y[neighbour] = (y[neighbour] + 1) % 3
+    y[neighbor] = (y[neighbor] + 1) % 3
     found = []
     for graph in (GRAPH, replace(GRAPH, y=y)):
         setup = make_setup(recipe(), graph)

@@ -9,7 +9,7 @@ import torch
 from scipy.sparse import csr_array
 from tests.communities import communities
 
-from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
+from shadow_gnn.extract.kinds.ppr import DEFAULT_TELEPORT
 from shadow_gnn.studies.baselines import operators
 from shadow_gnn.studies.baselines.operators import operator_names, ppr_matrix, propagated, triangle_matrix
 

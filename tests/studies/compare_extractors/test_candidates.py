@@ -1,13 +1,12 @@
 """Candidates are read from kinds and tables, share a size and one thread, and are refused in one line."""
 
 import re
-from dataclasses import dataclass
 
 import pytest
 
 from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.extract import KhopExtractor, PprExtractor, StochasticPprExtractor
-from shadow_gnn.studies.compare_extractors.candidates import default_candidates, one_thread, read_candidates
+from shadow_gnn.studies.compare_extractors.candidates import default_candidates, read_candidates
 from shadow_gnn.studies.compare_extractors.sized import comparable_kinds
 
 
@@ -39,8 +38,8 @@ def test_defaults_are_all_kinds_that_a_size_is_enough_for():
     [
         (["pr"], "kind must be"),
         (["ppr,ppr"], "--extractors must be different, got ppr twice"),
-        (["{kind = }"], "--extractors must be kinds or a TOML table"),
-        (["{}\nx = 1"], "--extractors must be kinds or one TOML table"),
+        (["{kind = }"], "--extractors must be a kind or a TOML table"),
+        (["{}\nx = 1"], "--extractors must be a kind or one TOML table"),
         (["{teleprt = 0.1}"], "extractor.teleprt: unknown key; did you mean teleport?"),
         (["{teleport = 2}"], "extractor.teleport: must be below 1"),
     ],
@@ -48,15 +47,3 @@ def test_defaults_are_all_kinds_that_a_size_is_enough_for():
 def test_faults_are_one_line_each(texts, message):
     with pytest.raises((ValueError, RecipeError), match=re.escape(message)):
         read_candidates(texts, 20)
-
-
-def test_parts_of_an_extractor_have_one_thread_too():
-    @dataclass(frozen=True)
-    class Pair:
-        parts: tuple[PprExtractor, ...]
-        weight: float = 1.0
-
-    found = one_thread(Pair((PprExtractor(5), PprExtractor(6))))
-    assert found == Pair((PprExtractor(5, num_threads=1), PprExtractor(6, num_threads=1)))
-    plain = Pair(())
-    assert one_thread(plain) == plain

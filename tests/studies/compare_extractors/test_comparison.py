@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.communities import communities, one_thread, with_labels  # noqa: F401
+from tests.extract.doubles import ExtractorDouble
 
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.studies.baselines.logistic import fit_logistic
@@ -116,10 +117,8 @@ def test_no_test_split_is_no_fault():
     assert all(len(row.valid) == 1 and row.test == () for row in found.rows)
 
 
-class Refusing:
+class Refusing(ExtractorDouble):
     """An extractor that needs what the graph does not have."""
-
-    deterministic, key = True, "refusing"
 
     def __call__(self, graph, targets, *, seed=0):
         raise ValueError("RefusingExtractor: graph must have wings, it has none")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.communities import communities
 
+from shadow_gnn.extract import KINDS
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe.records import EXTRACTORS
 from shadow_gnn.studies.compare_extractors.candidates import default_candidates
 from shadow_gnn.studies.compare_extractors.sized import LEFT_OUT, comparable_kinds, sized_table
 
@@ -40,4 +40,4 @@ def test_scopes_have_at_most_that_size(candidate):
 def test_kinds_that_are_left_out_are_known_or_to_come():
     assert "ppr" in comparable_kinds()
     assert not set(comparable_kinds()) & set(LEFT_OUT)
-    assert set(comparable_kinds()) <= set(EXTRACTORS)
+    assert set(comparable_kinds()) <= set(KINDS)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from shadow_gnn.nn.layers.table import LAYERS as BUILT_LAYERS
+from shadow_gnn.nn.readouts.table import READOUTS
 from shadow_gnn.studies.cost import ModelShape, ensemble_macs, model_macs
 from shadow_gnn.studies.cost.equations import LAYERS, layer_macs, readout_macs
-from shadow_gnn.training.build import LAYERS as BUILT_LAYERS
-from shadow_gnn.training.build import READOUTS
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ weighted_or_not = pytest.mark.parametrize("weighted", [True, False], ids=["weigh
 
 def model_of(*, weighted=False, **options):
     """Make a normal GNN in float64."""
-    table = {"num_layers": 2, "hidden_dim": 8, "num_heads": 2, "encoding": "none", "standardise": False, **options}
+    table = {"num_layers": 2, "hidden_dim": 8, "num_heads": 2, "encoding": "none", "standardize": False, **options}
     model = build_model(ModelRecipe.model_validate(table), in_dim=5, out_dim=4, edge_weight=weighted, seed=3)
     return model.double().eval()
 
@@ -157,7 +157,7 @@ def test_a_model_is_left_as_it_was():
 def test_what_cannot_be_explained_is_one_line():
     with pytest.raises(ValueError, match="Backbone: edge_mask must be None for layers of PyG"):
         edge_saliency(model_of(layer="SAGEConv"), batch_for(TARGETS), "classes")
-    two = build_model(ModelRecipe(hidden_dim=8, num_layers=1, standardise=False), in_dim=5, out_dim=4, num_branches=2)
+    two = build_model(ModelRecipe(hidden_dim=8, num_layers=1, standardize=False), in_dim=5, out_dim=4, num_branches=2)
     with pytest.raises(ValueError, match="edge_saliency: model must have one branch, got 2"):
         edge_saliency(two, batch_for(TARGETS), "classes")
     joined = replace(batch_for(TARGETS), subgraph=torch.zeros(batch_for(TARGETS).num_nodes, dtype=torch.int64))

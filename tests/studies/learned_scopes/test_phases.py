@@ -14,11 +14,11 @@ from shadow_gnn.extract.scope_file import read_scope_file
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.studies.learned_scopes import scoring
-from shadow_gnn.studies.learned_scopes.phases import LearnOptions, learn_scope
+from shadow_gnn.studies.learned_scopes.phases import LearnedScopeOptions, make_learned_scopes
 from shadow_gnn.training.runs.folder import open_run, read_json
 from shadow_gnn.training.runs.run import train_recipe
 
-QUICK = LearnOptions(topk=6, candidates=20, num_epochs=3)
+QUICK = LearnedScopeOptions(topk=6, candidates=20, num_epochs=3)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def files(folder):
 
 def test_everything_is_left_below_one_folder(graph, tmp_path):
     recipe = small_recipe(graph=graph)
-    result = learn_scope(recipe, tmp_path / "out", LearnOptions(topk=6, num_epochs=3, compare=True))
+    result = make_learned_scopes(recipe, tmp_path / "out", LearnedScopeOptions(topk=6, num_epochs=3, compare=True))
     scopes = read_scope_file(tmp_path / "out" / "scopes.safetensors")
     whole = communities()
     expected = np.sort(np.concatenate([whole.splits[name] for name in ("train", "valid", "test")]))
@@ -52,38 +52,41 @@ def test_everything_is_left_below_one_folder(graph, tmp_path):
     assert result["original"]["test"]["accuracy"] > 0
     assert 0 < result["shared"] < 1
     assert read_recipe(tmp_path / "out" / "recipe.toml") == recipe
-    assert learn_scope(recipe, tmp_path / "out", LearnOptions(topk=6, num_epochs=3)) == {**result, "original": None}
+    assert make_learned_scopes(recipe, tmp_path / "out", LearnedScopeOptions(topk=6, num_epochs=3)) == {
+        **result,
+        "original": None,
+    }
 
 
 def test_another_run_can_be_explained_and_all_nodes_get_scopes(graph, tmp_path):
-    normal = train_recipe(small_recipe(graph=graph, extractor=None, training__method="neighbour"), tmp_path / "n")
-    options = LearnOptions(topk=6, candidates=20, targets="all", source=normal.folder)
-    learn_scope(small_recipe(graph=graph, task__inductive=True), tmp_path / "out", options)
+    normal = train_recipe(small_recipe(graph=graph, extractor=None, training__method="neighbor"), tmp_path / "n")
+    options = LearnedScopeOptions(topk=6, candidates=20, targets="all", source=normal.folder)
+    make_learned_scopes(small_recipe(graph=graph, task__inductive=True), tmp_path / "out", options)
     assert len(read_scope_file(tmp_path / "out" / "scopes.safetensors").nodes) == 120
     assert not (tmp_path / "out" / "normal").exists()
 
 
 def test_a_folder_goes_on_only_with_what_it_was_begun_with(graph, tmp_path):
     recipe = small_recipe(graph=graph)
-    learn_scope(recipe, tmp_path / "out", QUICK)
+    make_learned_scopes(recipe, tmp_path / "out", QUICK)
     with pytest.raises(RunError, match=r"out: was begun with topk 6, got 5; choose another --out"):
-        learn_scope(recipe, tmp_path / "out", LearnOptions(topk=5, candidates=20, num_epochs=3))
+        make_learned_scopes(recipe, tmp_path / "out", LearnedScopeOptions(topk=5, candidates=20, num_epochs=3))
     with pytest.raises(RunError, match=r"out: was begun with another recipe, see .*recipe.toml"):
-        learn_scope(recipe.model_copy(update={"seed": 1}), tmp_path / "out", QUICK)
+        make_learned_scopes(recipe.model_copy(update={"seed": 1}), tmp_path / "out", QUICK)
     with pytest.raises(RunError, match="normal: exists already and is not of learn-scope"):
-        learn_scope(recipe, tmp_path / "out" / "normal", QUICK)
+        make_learned_scopes(recipe, tmp_path / "out" / "normal", QUICK)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (LearnOptions(topk=30, candidates=20), "learn-scope: candidates must be at least topk 30, got 20"),
-        (LearnOptions(topk=0), "learn-scope: topk: Input should be greater than or equal to 1, got 0"),
+        (LearnedScopeOptions(topk=30, candidates=20), "learn-scope: candidates must be at least topk 30, got 20"),
+        (LearnedScopeOptions(topk=0), "learn-scope: topk: Input should be greater than or equal to 1, got 0"),
     ],
 )
 def test_wrong_options_are_named_before_anything_is_made(graph, tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
-        learn_scope(small_recipe(graph=graph), tmp_path / "out", options)
+        make_learned_scopes(small_recipe(graph=graph), tmp_path / "out", options)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -105,6 +108,6 @@ def learning(recipe, folder):
 
     def learn():
         torch.set_num_threads(1)
-        learn_scope(recipe, folder, QUICK)
+        make_learned_scopes(recipe, folder, QUICK)
 
     return learn

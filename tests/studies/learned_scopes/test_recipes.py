@@ -3,9 +3,16 @@
 import pytest
 from tests.communities import small_recipe
 
-from shadow_gnn.recipe import FileRecipe, FullRecipe, KhopRecipe, NodeRecipe, PprRecipe
+from shadow_gnn.extract import (
+    FileExtractor,
+    FullExtractor,
+    KhopExtractor,
+    NodeExtractor,
+    PprExtractor,
+    StochasticPprExtractor,
+)
 from shadow_gnn.studies.learned_scopes.recipes import (
-    candidate_recipe,
+    candidate_extractor,
     check_recipe,
     learned_recipe,
     normal_recipe,
@@ -17,7 +24,7 @@ def test_phase_1_has_the_same_layers_without_scopes():
     recipe = small_recipe(
         model__layer="gat", model__skip="max", model__readout="mean", inputs={"smooth": 1, "degree": True}
     )
-    normal = normal_recipe(recipe, "neighbour")
+    normal = normal_recipe(recipe, "neighbor")
     assert normal.is_normal
     assert normal.extractor is None
     kept = ("layer", "num_layers", "hidden_dim", "skip", "dropout")
@@ -37,22 +44,22 @@ def test_an_epoch_of_the_whole_graph_is_one_step_so_there_are_more_of_them():
 @pytest.mark.parametrize(
     ("extractor", "size", "widened"),
     [
-        (PprRecipe(topk=50, max_nodes=20), 50, PprRecipe(topk=400)),
-        (PprRecipe(kind="stochastic-ppr", topk=9), 9, PprRecipe(kind="stochastic-ppr", topk=400)),
-        (KhopRecipe(fanout=3), 200, KhopRecipe(fanout=3, max_nodes=400)),
-        (FullRecipe(max_nodes=30), 30, FullRecipe(max_nodes=400)),
-        (FileRecipe(path="s", topk=5), 5, FileRecipe(path="s", topk=400)),
+        (PprExtractor(topk=50, max_nodes=20), 50, PprExtractor(topk=400)),
+        (StochasticPprExtractor(topk=9), 9, StochasticPprExtractor(topk=400)),
+        (KhopExtractor(fanout=3), 200, KhopExtractor(fanout=3, max_nodes=400)),
+        (FullExtractor(max_nodes=30), 30, FullExtractor(max_nodes=400)),
+        (FileExtractor(path="s", topk=5), 5, FileExtractor(path="s", topk=400)),
     ],
 )
 def test_candidates_are_more_nodes_of_the_same_extractor(extractor, size, widened):
     assert scope_size(extractor) == size
-    assert candidate_recipe(extractor, 400) == widened
+    assert candidate_extractor(extractor, 400) == widened
 
 
 def test_phase_2_is_the_recipe_on_the_scope_file(tmp_path):
     recipe = small_recipe(task__inductive=True)
     learned = learned_recipe(recipe, tmp_path / "s", 7)
-    assert learned.extractor == FileRecipe(path=str(tmp_path / "s"), topk=7, other_graph=True)
+    assert learned.extractor == FileExtractor(path=str(tmp_path / "s"), topk=7, other_graph=True)
     assert learned.model_copy(update={"extractor": recipe.extractor}) == recipe
 
 
@@ -72,4 +79,4 @@ def test_what_has_no_learned_scopes_is_one_line(recipe, text):
 
 def test_a_scope_of_the_target_alone_cannot_be_widened():
     with pytest.raises(ValueError, match="extractor must have topk or max_nodes to widen, got kind 'node'"):
-        candidate_recipe(NodeRecipe(), 400)
+        candidate_extractor(NodeExtractor(), 400)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from shadow_gnn.studies.paper.engine import Outcome, reproduce
-from shadow_gnn.studies.paper.experiment import Experiment, Options
+from shadow_gnn.studies.paper.experiment import Experiment, ReproduceOptions
 
 
 def run_twice(experiment: Experiment, data: Path, out: Path) -> Outcome:
     """Run an experiment fast, check that a second time does nothing anew, and return what came out."""
-    options = Options(data=data, fast=True, out=out)
+    options = ReproduceOptions(data=data, fast=True, out=out)
     outcome = reproduce(experiment, options)
     assert outcome.faults == {}
     assert outcome.num_done == outcome.num_jobs > 0

@@ -6,7 +6,7 @@ from tests.communities import communities
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.paper.data import comparable, data_lines, data_titles, open_data, open_found
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def test_nothing_there_says_how_to_get_it(tmp_path, monkeypatch):
 
 def test_titles_of_figures_name_what_is_not_the_papers(folder):
     graphs = open_found(("flickr", "debian"), folder)
-    assert data_titles(graphs, Options()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
-    assert data_titles(graphs, Options(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
-    assert comparable(graphs, Options()) == set()
+    assert data_titles(graphs, ReproduceOptions()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
+    assert data_titles(graphs, ReproduceOptions(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
+    assert comparable(graphs, ReproduceOptions()) == set()
 
 
 def test_lines_say_what_is_there(folder):
@@ -57,4 +57,4 @@ def test_lines_say_what_is_there(folder):
     )
     assert other.startswith("- debian: 120 nodes")
     assert unknown == "  - not a dataset of the paper"
-    assert missing == "- not here: reddit; `shadow data get NAME`"
+    assert missing == "- not available: reddit; `shadow data get NAME`"

@@ -16,7 +16,7 @@ from tests.communities import communities
 from shadow_gnn.base.errors import RunError, SourceError, WriteError
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.paper.engine import Silent, Tally, read_kept, reproduce, seconds_left
-from shadow_gnn.studies.paper.experiment import Finding, Job, Options, Spread, Table
+from shadow_gnn.studies.paper.experiment import Finding, Job, ReproduceOptions, Spread, Table
 
 ROOT = Path(__file__).parents[3]
 
@@ -62,7 +62,7 @@ class Noting(Silent):
 
 
 def test_every_job_is_done_once_and_the_page_is_written(tmp_path):
-    squares, options = Squares(), Options(out=tmp_path / "out")
+    squares, options = Squares(), ReproduceOptions(out=tmp_path / "out")
     outcome = reproduce(squares, options)
     assert (outcome.num_done, outcome.num_jobs, outcome.faults) == (3, 3, {})
     assert [file.name for file in outcome.files] == ["squares.md", "squares.csv"]
@@ -86,7 +86,7 @@ def test_every_job_is_done_once_and_the_page_is_written(tmp_path):
 
 
 def test_kept_result_holds_settings_and_time(tmp_path):
-    reproduce(Squares(), Options(out=tmp_path))
+    reproduce(Squares(), ReproduceOptions(out=tmp_path))
     content = json.loads((tmp_path / "jobs" / "n-2.json").read_text())
     assert content.pop("seconds") >= 0
     assert content == {
@@ -99,29 +99,29 @@ def test_kept_result_holds_settings_and_time(tmp_path):
 
 
 def test_changed_settings_are_redone_and_others_kept(tmp_path):
-    reproduce(Squares(), Options(out=tmp_path))
+    reproduce(Squares(), ReproduceOptions(out=tmp_path))
     doubled = Squares(factor=2)
-    reproduce(doubled, Options(out=tmp_path), only="n-2")
+    reproduce(doubled, ReproduceOptions(out=tmp_path), only="n-2")
     assert doubled.done == [2]
-    assert sorted(read_kept(Squares().jobs(Options()), tmp_path)) == ["n-1", "n-3"]
-    assert read_kept(doubled.jobs(Options()), tmp_path)["n-2"].result == {"square": 8}
+    assert sorted(read_kept(Squares().jobs(ReproduceOptions()), tmp_path)) == ["n-1", "n-3"]
+    assert read_kept(doubled.jobs(ReproduceOptions()), tmp_path)["n-2"].result == {"square": 8}
 
 
 def test_only_counts_what_was_done_before(tmp_path):
     squares = Squares()
-    first = reproduce(squares, Options(out=tmp_path), only="n-[13]")
+    first = reproduce(squares, ReproduceOptions(out=tmp_path), only="n-[13]")
     assert squares.done == [1, 3]
     assert first.finding.tables[0].rows == ((1, 1), (2, None), (3, 9))
     assert first.finding.notes == ("Made of 2 of 3 jobs; the others are not done.",)
     assert "| 2 | - |" in (tmp_path / "squares.md").read_text()
-    assert reproduce(squares, Options(out=tmp_path), only="n-2").num_done == 3
+    assert reproduce(squares, ReproduceOptions(out=tmp_path), only="n-2").num_done == 3
     assert squares.done == [1, 3, 2]
     with pytest.raises(ValueError, match=r"--only must match jobs of squares, got 'x'; they are n-1, n-2, n-3"):
-        reproduce(squares, Options(out=tmp_path), only="x")
+        reproduce(squares, ReproduceOptions(out=tmp_path), only="x")
 
 
 def test_report_does_nothing_but_write(tmp_path):
-    squares, options = Squares(), Options(out=tmp_path)
+    squares, options = Squares(), ReproduceOptions(out=tmp_path)
     with pytest.raises(RunError, match="run shadow reproduce squares without --report first"):
         reproduce(squares, options, report=True)
     reproduce(squares, options, only="n-1")
@@ -134,7 +134,7 @@ def test_report_does_nothing_but_write(tmp_path):
 
 
 def test_interrupt_keeps_what_is_done_and_the_next_call_goes_on(tmp_path):
-    options = Options(out=tmp_path)
+    options = ReproduceOptions(out=tmp_path)
     with pytest.raises(KeyboardInterrupt):
         reproduce(Squares(broken={2: KeyboardInterrupt()}), options)
     assert [file.name for file in (tmp_path / "jobs").iterdir()] == ["n-1.json"]
@@ -145,7 +145,7 @@ def test_interrupt_keeps_what_is_done_and_the_next_call_goes_on(tmp_path):
 
 def test_fault_of_a_job_does_not_stop_the_others(tmp_path):
     squares = Squares(broken={1: ValueError("memory: too much"), 2: RunError("no\nway")})
-    outcome = reproduce(squares, Options(out=tmp_path))
+    outcome = reproduce(squares, ReproduceOptions(out=tmp_path))
     assert squares.done == [3]
     assert list(outcome.faults) == ["n-1", "n-2"]
     assert outcome.finding.notes[1:] == ("Not done: n-1: memory: too much", "Not done: n-2: no way")
@@ -153,26 +153,26 @@ def test_fault_of_a_job_does_not_stop_the_others(tmp_path):
 
 def test_fault_of_every_job_is_raised(tmp_path):
     with pytest.raises(RunError, match="no way"):
-        reproduce(Squares(numbers=(1,), broken={1: RunError("no way")}), Options(out=tmp_path))
+        reproduce(Squares(numbers=(1,), broken={1: RunError("no way")}), ReproduceOptions(out=tmp_path))
 
 
 def test_full_disk_and_unforeseen_faults_stop_at_once(tmp_path):
     for error in (WriteError("full"), ZeroDivisionError("bug")):
         squares = Squares(broken={1: error})
         with pytest.raises(type(error)):
-            reproduce(squares, Options(out=tmp_path))
+            reproduce(squares, ReproduceOptions(out=tmp_path))
         assert squares.done == []
 
 
 def test_damaged_result_is_named(tmp_path):
-    reproduce(Squares(), Options(out=tmp_path))
+    reproduce(Squares(), ReproduceOptions(out=tmp_path))
     for text in ("{", "[]", '{"version": 1}', '{"version": 1, "settings": {}, "result": 1}'):
         (tmp_path / "jobs" / "n-2.json").write_text(text)
         if text.startswith('{"version": 1, "settings"'):  # Of other settings: nobody looks further.
-            reproduce(Squares(), Options(out=tmp_path))
+            reproduce(Squares(), ReproduceOptions(out=tmp_path))
             continue
         with pytest.raises(RunError, match=r"n-2\.json: .*; remove it to have the job done again"):
-            reproduce(Squares(), Options(out=tmp_path))
+            reproduce(Squares(), ReproduceOptions(out=tmp_path))
 
 
 def test_keys_are_checked(tmp_path):
@@ -180,7 +180,7 @@ def test_keys_are_checked(tmp_path):
         squares = Squares()
         squares.jobs = lambda options, keys=keys: [Job(key, key, {}, lambda progress: {}) for key in keys]
         with pytest.raises(ValueError, match=text):
-            reproduce(squares, Options(out=tmp_path))
+            reproduce(squares, ReproduceOptions(out=tmp_path))
 
 
 def test_two_processes_do_not_work_in_one_folder(tmp_path):
@@ -188,23 +188,23 @@ def test_two_processes_do_not_work_in_one_folder(tmp_path):
 
     def run(progress):
         with pytest.raises(RunError, match="another process"):
-            reproduce(Squares(), Options(out=tmp_path))
-        inner.append(reproduce(Squares(), Options(out=tmp_path), report=True, only="n-1").num_done)
+            reproduce(Squares(), ReproduceOptions(out=tmp_path))
+        inner.append(reproduce(Squares(), ReproduceOptions(out=tmp_path), report=True, only="n-1").num_done)
         return {"square": 4}
 
     squares = Squares()
-    jobs = squares.jobs(Options())
+    jobs = squares.jobs(ReproduceOptions())
     squares.jobs = lambda options: [jobs[0], replace(jobs[1], run=run), jobs[2]]
-    reproduce(squares, Options(out=tmp_path))
+    reproduce(squares, ReproduceOptions(out=tmp_path))
     assert inner == [1]
 
 
 def test_time_left_is_the_mean_times_what_is_left(tmp_path):
     assert seconds_left([], 3) is None
     assert seconds_left([1.0, 3.0], 3) == 6.0
-    reproduce(Squares(), Options(out=tmp_path), only="n-1")
+    reproduce(Squares(), ReproduceOptions(out=tmp_path), only="n-1")
     noting = Noting()
-    reproduce(Squares(), Options(out=tmp_path), watcher=noting)
+    reproduce(Squares(), ReproduceOptions(out=tmp_path), watcher=noting)
     assert noting.tallies == [("n-2", 2, 3), ("n-3", 3, 3)]
     assert Tally(3, 3, 0.0).seconds_left == 0
 
@@ -212,7 +212,7 @@ def test_time_left_is_the_mean_times_what_is_left(tmp_path):
 def test_finding_says_with_which_data_it_was_made(tmp_path):
     save_graph(communities(), tmp_path / "data" / "flickr")
     squares = Squares(data=("flickr", "reddit"))
-    outcome = reproduce(squares, Options(data=tmp_path / "data", fast=True, out=tmp_path / "out"))
+    outcome = reproduce(squares, ReproduceOptions(data=tmp_path / "data", fast=True, out=tmp_path / "out"))
     text = (tmp_path / "out" / "squares.md").read_text()
     assert text.startswith(f"# Squares\n\n{outcome.finding.text}\n\nSquares.")
     assert f"fingerprint `{communities().fingerprint}`" in text
@@ -221,7 +221,7 @@ def test_finding_says_with_which_data_it_was_made(tmp_path):
     assert "- not here: reddit; `shadow data get NAME`" in text
     assert "Made with `--fast`" in text
     with pytest.raises(SourceError, match="shadow data get flickr"):
-        reproduce(squares, Options(data=tmp_path / "out", out=tmp_path / "out"))
+        reproduce(squares, ReproduceOptions(data=tmp_path / "out", out=tmp_path / "out"))
 
 
 SLOW = """
@@ -230,7 +230,7 @@ from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.studies.paper.test_engine import Squares
 from shadow_gnn.studies.paper.engine import reproduce
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 class Slow(Squares):
     def _run(self, number):
@@ -239,7 +239,7 @@ class Slow(Squares):
             time.sleep(60)
         return super()._run(number)
 
-reproduce(Slow(), Options(out=Path(sys.argv[1])))
+reproduce(Slow(), ReproduceOptions(out=Path(sys.argv[1])))
 """
 
 
@@ -253,7 +253,7 @@ def test_kill_in_a_job_loses_that_job_alone(tmp_path):
     process.stdout.close()
     begin = time.monotonic()
     again = Squares()
-    assert reproduce(again, Options(out=tmp_path)).num_done == 3
+    assert reproduce(again, ReproduceOptions(out=tmp_path)).num_done == 3
     assert again.done == [3]
     assert time.monotonic() - begin < 30
 
@@ -263,7 +263,7 @@ def test_spread_has_two_columns_in_csv_and_one_in_markdown(tmp_path):
     rows = (("a|b", Spread(0.5234, 0.0009)), ("c", Spread(0.25)), ("d", "OOM"))
     table = Table("t", "A table.", ("name", "ours"), rows)
     squares.finding = lambda results, options: Finding("T", "", (table,), draw=lambda path: path.write_bytes(b"png"))
-    outcome = reproduce(squares, Options(out=tmp_path))
+    outcome = reproduce(squares, ReproduceOptions(out=tmp_path))
     assert [file.name for file in outcome.files] == ["squares.md", "t.csv", "squares.png"]
     assert (tmp_path / "t.csv").read_text() == "name,ours,ours deviation\na|b,0.5234,0.0009\nc,0.25,\nd,OOM,\n"
     text = (tmp_path / "squares.md").read_text()

@@ -1,6 +1,6 @@
 """Scores stand beside the printed ones, and the difference only where it means something."""
 
-from shadow_gnn.studies.paper.experiment import Options, Spread
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
 from shadow_gnn.studies.paper.scores import Heads, Line, draw_scores, how_text, score_table
 from shadow_gnn.studies.paper.training_jobs import Row, run_key
 
@@ -29,9 +29,9 @@ def test_difference_is_left_out_where_data_are_not_the_papers():
 
 
 def test_text_says_how_many_seeds_and_what_is_small():
-    assert "trained with 5 seeds." in how_text(Options(), 5)
-    assert "trained with one seed." in how_text(Options(fast=True), 5)
-    assert how_text(Options(fast=True), 5).endswith("subgraphs of GraphSAINT are of 50 walks.")
+    assert "trained with 5 seeds." in how_text(ReproduceOptions(), 5)
+    assert "trained with one seed." in how_text(ReproduceOptions(fast=True), 5)
+    assert how_text(ReproduceOptions(fast=True), 5).endswith("subgraphs of GraphSAINT are of 50 walks.")
 
 
 def test_figure_is_a_png(tmp_path):

@@ -13,7 +13,7 @@ from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.engine import reproduce
-from shadow_gnn.studies.paper.experiment import Options, Spread
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
 from shadow_gnn.studies.paper.experiments.leaderboards import COLLAB, PAPERS100M
 from shadow_gnn.studies.paper.experiments.score_tables import ENSEMBLE, JK_GIN, POOLING
 from shadow_gnn.studies.paper.registry import experiments, find_experiment
@@ -63,7 +63,7 @@ def test_sums_of_the_transcribed_values():
 
 
 def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
-    options = Options(data=data, repeat=2, out=tmp_path / "out")
+    options = ReproduceOptions(data=data, repeat=2, out=tmp_path / "out")
     outcome = reproduce(replace(POOLING, recipe_of=recipe_of), options)
     assert outcome.num_done == outcome.num_jobs == 16
     assert [file.name for file in outcome.files] == ["pooling.md", "pooling.csv", "pooling.png"]
@@ -85,7 +85,7 @@ def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
 
 
 def test_partial_table_has_gaps(data, tmp_path):
-    options = Options(data=data, repeat=1, out=tmp_path / "out")
+    options = ReproduceOptions(data=data, repeat=1, out=tmp_path / "out")
     outcome = reproduce(replace(JK_GIN, recipe_of=recipe_of), options, only="flickr-gin-3-*")
     assert (outcome.num_done, outcome.num_jobs) == (2, 16)
     rows = {tuple(row[:4]): row[4:] for row in outcome.finding.tables[0].rows}
@@ -96,7 +96,7 @@ def test_partial_table_has_gaps(data, tmp_path):
 
 
 def test_ensemble_uses_the_data_that_is_there(data, tmp_path):
-    options = Options(data=data / "flickr", fast=True, out=tmp_path / "out")
+    options = ReproduceOptions(data=data / "flickr", fast=True, out=tmp_path / "out")
     outcome = reproduce(ENSEMBLE, options, only="*-ensemble-*")
     assert outcome.num_jobs == 5
     assert [row[0] for row in outcome.finding.tables[0].rows] == ["flickr"] * 5
@@ -104,7 +104,7 @@ def test_ensemble_uses_the_data_that_is_there(data, tmp_path):
 
 
 def test_papers100m_measures_scopes(data, tmp_path):
-    options = Options(data=data, repeat=1, out=tmp_path / "out")
+    options = ReproduceOptions(data=data, repeat=1, out=tmp_path / "out")
     outcome = reproduce(replace(PAPERS100M, recipe_of=recipe_of), options)
     (table,) = outcome.finding.tables
     assert table.rows[0] == (
@@ -124,7 +124,8 @@ def test_papers100m_measures_scopes(data, tmp_path):
 
 def test_collab_is_scored_by_what_its_recipe_monitors(data, tmp_path):
     outcome = reproduce(
-        replace(COLLAB, recipe_of=recipe_of), Options(data=data / "ogbl-collab", repeat=1, out=tmp_path / "out")
+        replace(COLLAB, recipe_of=recipe_of),
+        ReproduceOptions(data=data / "ogbl-collab", repeat=1, out=tmp_path / "out"),
     )
     (table,) = outcome.finding.tables
     assert table.columns[2] == "test Hits@50, ours"
@@ -141,22 +142,22 @@ def test_collab_trains_on_pairs(tmp_path):
     pairs |= {f"{split}_neg": found for split, found in negative.items()}
     held = replace(without_links(graph, np.concatenate((valid, test))), y=None, splits={}, x=graph.x, pairs=pairs)
     save_graph(held, tmp_path / "ogbl-collab")
-    outcome = reproduce(COLLAB, Options(data=tmp_path, fast=True, out=tmp_path / "out"))
+    outcome = reproduce(COLLAB, ReproduceOptions(data=tmp_path, fast=True, out=tmp_path / "out"))
     row = outcome.finding.tables[0].rows[3]
     assert row[:2] == ("shaDow-SAGE", 1)
     assert isinstance(row[2], Spread)
     assert 0 < row[2].mean <= 1
     assert "positive pairs of all splits must be 1,285,465, got" in outcome.finding.text
-    (job,) = COLLAB.jobs(Options(data=tmp_path, fast=True, out=tmp_path / "out"))
+    (job,) = COLLAB.jobs(ReproduceOptions(data=tmp_path, fast=True, out=tmp_path / "out"))
     assert job.settings["targets"]["train_pos"] == len(train)
 
 
 def test_missing_data_is_named_before_any_work(tmp_path):
     with pytest.raises(SourceError, match=r"flickr: .*shadow data get flickr"):
-        POOLING.jobs(Options(data=tmp_path))
+        POOLING.jobs(ReproduceOptions(data=tmp_path))
     save_graph(communities(), tmp_path / "cora")
     with pytest.raises(SourceError, match="must have the name of a dataset, flickr, ogbn-arxiv"):
-        POOLING.jobs(Options(data=tmp_path / "cora"))
+        POOLING.jobs(ReproduceOptions(data=tmp_path / "cora"))
 
 
 def test_names_lead_to_experiments():

@@ -10,7 +10,7 @@ from tests.communities import communities, one_thread, small_recipe, with_labels
 from shadow_gnn.base.files import silent
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
-from shadow_gnn.studies.paper.experiment import Options, Spread
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
 from shadow_gnn.studies.paper.training_jobs import (
     Row,
     count_runs,
@@ -40,7 +40,7 @@ def graph(tmp_path):
 
 
 def test_jobs_are_the_first_seed_of_all_recipes_and_then_the_second(graph, tmp_path):
-    jobs = training_jobs(ROWS, {"a": graph}, Options(repeat=2, out=tmp_path / "out"), recipe_of)
+    jobs = training_jobs(ROWS, {"a": graph}, ReproduceOptions(repeat=2, out=tmp_path / "out"), recipe_of)
     assert [job.key for job in jobs] == [
         "a-sage-2-ppr-seed-0",
         "a-gcn-2-ppr-seed-0",
@@ -61,7 +61,7 @@ def test_settings_tell_other_content_apart(graph, tmp_path, what):
     changed = replace(communities(), x=replace(graph.x, matrix=graph.x.matrix + np.float32(what == "features")))
     save_graph(replace(changed, pairs=pairs if what == "pairs" else {}), tmp_path / "b")
     one, other = (
-        training_jobs(ROWS[:1], {"a": each}, Options(repeat=1), recipe_of)[0]
+        training_jobs(ROWS[:1], {"a": each}, ReproduceOptions(repeat=1), recipe_of)[0]
         for each in (graph, open_graph(tmp_path / "b"))
     )
     assert one.settings["fingerprint"] == other.settings["fingerprint"]
@@ -69,7 +69,7 @@ def test_settings_tell_other_content_apart(graph, tmp_path, what):
 
 
 def test_job_trains_as_the_recipe_says(graph, tmp_path):
-    (job,) = training_jobs(ROWS[:1], {"a": graph}, Options(repeat=1, out=tmp_path / "out"), recipe_of)
+    (job,) = training_jobs(ROWS[:1], {"a": graph}, ReproduceOptions(repeat=1, out=tmp_path / "out"), recipe_of)
     seen = []
     result = job.run(lambda *progress: seen.append(progress))
     expected = train_recipe(recipe_of("a-sage"), tmp_path / "run", options=RunOptions(graph=graph)).result
@@ -102,7 +102,7 @@ def test_stopped_run_goes_on_to_the_same_result(graph, tmp_path):
 
 def test_multilabel_is_scored_by_micro_f1(tmp_path):
     graph = with_labels(communities(), "multilabel")
-    (job,) = training_jobs(ROWS[:1], {"a": graph}, Options(repeat=1, out=tmp_path), recipe_of)
+    (job,) = training_jobs(ROWS[:1], {"a": graph}, ReproduceOptions(repeat=1, out=tmp_path), recipe_of)
     results = {job.key: job.run(silent)}
     assert metric_of(results, ["a-sage-2-ppr"]) == "micro-f1"
 
@@ -125,16 +125,16 @@ def test_scores_are_mean_and_sample_deviation_of_a_recipes_own_runs():
 
 
 def test_number_of_runs_is_the_papers_unless_asked():
-    assert num_runs(Options(), 10) == 10
-    assert num_runs(Options(fast=True), 10) == 1
-    assert num_runs(Options(fast=True, repeat=3), 10) == 3
+    assert num_runs(ReproduceOptions(), 10) == 10
+    assert num_runs(ReproduceOptions(fast=True), 10) == 1
+    assert num_runs(ReproduceOptions(fast=True, repeat=3), 10) == 3
 
 
 @pytest.mark.parametrize("name", paper_recipe_names())
 def test_every_recipe_can_be_made_fast(name):
     recipe = fast_recipe(paper_recipe(name))
     assert recipe.training.num_epochs == (10 if recipe.training.method == "full" else 3)
-    for part in recipe.parts:
+    for part in recipe.all_branches:
         assert part.model is not None
         assert part.model.hidden_dim == 32
         if part.extractor is not None and part.extractor.kind == "ppr":

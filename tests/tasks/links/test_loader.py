@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
+from tests.extract.doubles import ExtractorDouble
 
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.loading.loader import Loader
@@ -93,10 +94,8 @@ def test_batches_hold_all_pairs_of_the_epoch_with_their_labels():
     assert loader.targets.tolist() == SPLITS.train.tolist()
 
 
-class Recorder:
+class Recorder(ExtractorDouble):
     """An extractor that notes which thread calls it for what."""
-
-    deterministic, key = True, "recorder"
 
     def __init__(self):
         self.pairs, self.threads = [], set()

@@ -13,8 +13,10 @@ from tests.training.runs.test_run import Stop, StopAfter, assert_same
 
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
-from shadow_gnn.inference.pair_predictions import recommend, score_pairs, write_pair_predictions
+from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.recommendations import recommend
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.tasks.links.pairs import links_of, without_links
 from shadow_gnn.training.loop import fit
 from shadow_gnn.training.model_file import read_model
@@ -59,7 +61,7 @@ def test_a_model_learns_links_and_says_how_well(trained):
     assert trained.result["test"]["auc"] > 0.85
     assert set(trained.result["valid"]) == {"hits20", "hits50", "hits100", "mrr", "auc", "ap"}
     model = read_model(trained.folder)
-    found = evaluate_split(model, GRAPH, "test")
+    found = evaluate_split(Predictor(model, GRAPH), "test")
     assert found.metrics == pytest.approx(trained.result["test"], abs=1e-6)
     assert found.by_degree == []
     assert found.num_targets == 2 * round(0.1 * len(links_of(GRAPH)))
@@ -140,61 +142,64 @@ def test_degrees_and_learned_columns_stand_beside_scaled_features(folder):
     assert model.config.input_dim == 3 + 1 + 4
     scaling = model.model.scaling
     assert scaling.mean[3:].tolist() == [0] * 5
-    score_pairs(model, graph, [[0, 1]])
+    Predictor(model, graph).predict([[0, 1]])
     with pytest.raises(ValueError, match="must have 120 nodes, whose columns the model learned, got 90"):
-        score_pairs(model, replace(communities(90)), [[0, 1]])
+        Predictor(model, replace(communities(90))).predict([[0, 1]])
 
 
 def test_nodes_can_have_degrees_and_learned_columns_too(folder):
     save_graph(communities(), "c")
     changes = {"graph": "c", "inputs__degree": True, "inputs__learned_dim": 2, "training__num_epochs": 1}
     model = read_model(train_recipe(small_recipe(**changes), folder / "run").folder)
-    assert evaluate_split(model, communities(), "test").num_targets == 30
+    assert evaluate_split(Predictor(model, communities()), "test").num_targets == 30
 
 
 def test_scores_of_pairs_do_not_depend_on_order_or_on_other_pairs(trained):
     model = read_model(trained.folder)
     pairs = np.array([[0, 3], [50, 2], [3, 0], [0, 3], [7, 8]])
-    scores = score_pairs(model, GRAPH, pairs)
+    predictor = Predictor(model, GRAPH)
+    scores = predictor.predict(pairs).probability
     assert scores.shape == (5,)
     assert scores[0] == scores[2] == scores[3]
     for place, pair in enumerate(pairs):
-        assert score_pairs(model, GRAPH, [pair])[0] == pytest.approx(scores[place], abs=ROUNDING["atol"])
-    assert score_pairs(model, GRAPH, np.zeros((0, 2), np.int64)).shape == (0,)
+        assert predictor.predict([pair]).probability[0] == pytest.approx(scores[place], abs=ROUNDING["atol"])
+    assert predictor.predict(np.zeros((0, 2), np.int64)).probability.shape == (0,)
 
 
 def test_the_score_of_a_pair_does_not_know_whether_it_is_linked(trained):
     model = read_model(trained.folder)
     first, second = links_of(GRAPH)[10].tolist()
     cut = without_links(GRAPH, np.array([[first, second]]))
-    assert score_pairs(model, cut, [[first, second]])[0] == score_pairs(model, GRAPH, [[first, second]])[0]
+    scores = [Predictor(model, graph).predict([[first, second]]).probability[0] for graph in (cut, GRAPH)]
+    assert scores[0] == scores[1]
 
 
 def test_recommended_nodes_are_the_best_scored_that_are_not_linked_yet(trained):
-    model = read_model(trained.folder)
-    seen = []
-    found = recommend(model, GRAPH, 5, top=7, num_candidates=30, progress=lambda *shown: seen.append(shown))
-    assert seen[-1] == ("scoring pairs", 30, 30)
+    predictor, seen = Predictor(read_model(trained.folder), GRAPH), []
+    found = recommend(predictor, 5, top=7, num_candidates=30, progress=lambda *shown: seen.append(shown))
+    assert seen[-1] == ("predicting", 30, 30)
     neighbours = set(GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist())
     assert len(found.node_id) == 7
     assert found.num_candidates == 30
     assert not set(found.node_id.tolist()) & (neighbours | {5})
     assert found.probability.tolist() == sorted(found.probability.tolist(), reverse=True)
-    scores = score_pairs(model, GRAPH, [[5, node] for node in found.node_id.tolist()])
+    scores = predictor.predict([[5, node] for node in found.node_id.tolist()]).probability
     np.testing.assert_allclose(scores, found.probability, **ROUNDING)
-    everyone = recommend(model, GRAPH, 5, top=1000, num_candidates=1000)
+    everyone = recommend(predictor, 5, top=1000, num_candidates=1000)
     assert set(everyone.node_id.tolist()) == set(range(90)) - neighbours - {5}
 
 
 def test_nothing_is_recommended_where_no_path_leads(trained):
     model = read_model(trained.folder)
     pair_alone = from_edges(np.array([0]), np.array([1]), 4)
-    assert len(recommend(model, pair_alone, 0).node_id) == 0
-    assert len(recommend(model, pair_alone, 3).node_id) == 0
-    assert len(recommend(model, from_edges(np.zeros(0, int), np.zeros(0, int), 1), 0).node_id) == 0
+    alone = Predictor(model, pair_alone)
+    assert len(recommend(alone, 0).node_id) == 0
+    assert len(recommend(alone, 3).node_id) == 0
+    single = from_edges(np.zeros(0, int), np.zeros(0, int), 1)
+    assert len(recommend(Predictor(model, single), 0).node_id) == 0
     for options, text in (({"node": 4}, "node must be a node id from 0 to 3, got 4"), ({"node": 0, "top": 0}, "top")):
         with pytest.raises(ValueError, match=f"recommend: {text}"):
-            recommend(model, pair_alone, **options)
+            recommend(alone, **options)
 
 
 def test_tables_of_pairs_have_ids_names_and_probabilities(trained, tmp_path):
@@ -202,25 +207,26 @@ def test_tables_of_pairs_have_ids_names_and_probabilities(trained, tmp_path):
 
     model = read_model(trained.folder)
     named = replace(GRAPH, node_name=names([f"n{node}" for node in range(90)]))
-    assert write_pair_predictions(tmp_path / "p.parquet", model, named, np.array([[9, 3], [1, 2]])) == 2
+    assert write_predictions(tmp_path / "p.parquet", Predictor(model, named), np.array([[9, 3], [1, 2]])) == 0
     table = pq.read_table(tmp_path / "p.parquet").to_pydict()
     assert table["first_id"] == [9, 1]
     assert table["second_name"] == ["n3", "n2"]
-    np.testing.assert_allclose(table["probability"], score_pairs(model, GRAPH, [[3, 9], [1, 2]]), atol=1e-6)
-    assert write_pair_predictions(tmp_path / "p.csv", model, GRAPH, np.zeros((0, 2), np.int64)) == 0
+    expected = Predictor(model, GRAPH).predict([[3, 9], [1, 2]]).probability
+    np.testing.assert_allclose(table["probability"], expected, atol=1e-6)
+    assert write_predictions(tmp_path / "p.csv", Predictor(model, GRAPH), np.zeros((0, 2), np.int64)) == 0
     assert (tmp_path / "p.csv").read_text() == '"first_id","second_id","probability"\n'
 
 
 def test_models_of_nodes_and_of_links_are_not_taken_for_each_other(trained, folder):
     model = read_model(trained.folder)
     with pytest.raises(ValueError, match="targets must be pairs for a model that predicts links, got nodes"):
-        prediction_loaders(model, GRAPH, np.array([0]))
+        Predictor(model, GRAPH).predict([0])
     with pytest.raises(ValueError, match="must be one that predicts nodes, this one predicts links"):
         _ = model.node_task
     save_graph(communities(), "c")
     nodes = read_model(train_recipe(small_recipe(graph="c", training__num_epochs=1), folder / "nodes").folder)
     with pytest.raises(ValueError, match="must be one that predicts links, this one predicts classes"):
-        score_pairs(nodes, communities(), [[0, 1]])
+        Predictor(nodes, communities()).predict([[0, 1]])
 
 
 @pytest.mark.parametrize(

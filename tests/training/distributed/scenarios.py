@@ -18,9 +18,9 @@ from torch import nn
 from shadow_gnn.base.ranks import Ranks, join_ranks, leave_ranks
 from shadow_gnn.extract import NodeExtractor
 from shadow_gnn.graph.store import open_graph
-from shadow_gnn.inference import bulk
-from shadow_gnn.inference.node_predictions import PredictionOptions, write_predictions
-from shadow_gnn.inference.pair_predictions import write_pair_predictions
+from shadow_gnn.inference import resumable
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.loading.loader import Loader
 from shadow_gnn.recipe import Recipe, TrainingRecipe
 from shadow_gnn.tasks.task import node_task, split_targets
@@ -65,7 +65,7 @@ SCENARIOS: dict[str, tuple[Recipe, str]] = {
     ),
     "plateau": (exact(training__schedule="plateau", training__decay_epochs=1, training__num_epochs=6), "classes"),
     "neighbours": (
-        exact(extractor=None, training__method="neighbour", neighbour={"fanouts": [1000]}, model__encoding="none"),
+        exact(extractor=None, training__method="neighbor", neighbor={"fanouts": [1000]}, model__encoding="none"),
         "classes",
     ),
 }
@@ -128,16 +128,17 @@ def predict(model: str, out: Path, root: Path, ranks: Ranks) -> None:
     """Write the predictions of a model that is there, for nodes in an odd order or for pairs."""
     trained = read_model(root / model)
     if trained.config.target == "links":
-        write_pair_predictions(out, trained, GRAPH, PAIRS, ranks=ranks)
+        write_predictions(out, Predictor(trained, GRAPH), PAIRS, ranks=ranks)
         return
     targets = torch.arange(120).flip(0).numpy()
-    write_predictions(out, trained, GRAPH, targets, PredictionOptions(embedding=True), ranks=ranks)
+    write_predictions(out, Predictor(trained, GRAPH), targets, embedding=True, ranks=ranks)
 
 
 def predict_kept(out: Path, root: Path, ranks: Ranks) -> None:
     """Write the predictions of all nodes of a graph folder, as if they were many."""
-    bulk.MIN_TARGETS, bulk._KEEP_SECONDS = 10, 0.0
-    write_predictions(out, read_model(root / "nodes"), open_graph(root / "graph"), range(120), ranks=ranks)
+    resumable.MIN_TARGETS, resumable._KEEP_SECONDS = 10, 0.0
+    predictor = Predictor(read_model(root / "nodes"), open_graph(root / "graph"))
+    write_predictions(out, predictor, range(120), ranks=ranks)
 
 
 def main(root: Path) -> None:

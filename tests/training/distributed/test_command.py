@@ -16,7 +16,8 @@ from tests.training.distributed.scenarios import exact
 from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
 from shadow_gnn.cli.shared.ranks import check_command, joined_ranks
 from shadow_gnn.graph.store import open_graph, save_graph
-from shadow_gnn.inference.node_predictions import write_predictions
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.write_predictions import write_predictions
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.training.checkpoint import read_checkpoint
 from shadow_gnn.training.model_file import read_model
@@ -64,7 +65,8 @@ def test_train_and_predict_speak_once_and_write_what_one_process_writes(recipe, 
     code, out, err = finished(torchrun("shadow_gnn", "predict", tmp_path / "shared", "--out", table))
     assert (code, err) == (0, "")
     assert re.fullmatch(rf"{re.escape(str(table))}: 120 predictions, [\d,]+ targets/s\n", out)
-    write_predictions(tmp_path / "own.csv", read_model(tmp_path / "shared"), open_graph(tmp_path / "graph"), range(120))
+    predictor = Predictor(read_model(tmp_path / "shared"), open_graph(tmp_path / "graph"))
+    write_predictions(tmp_path / "own.csv", predictor, range(120))
     assert table.read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 

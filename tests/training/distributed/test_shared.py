@@ -11,7 +11,7 @@ from tests.training.distributed.scenarios import GRAPH, SCENARIOS, broken, exact
 
 from shadow_gnn.base.ranks import ALONE
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.inference import bulk
+from shadow_gnn.inference import resumable
 from shadow_gnn.training.checkpoint import read_checkpoint
 from shadow_gnn.training.runs.folder import open_run
 from shadow_gnn.training.runs.loggers import read_csv
@@ -101,7 +101,7 @@ def test_repeats_are_shared_too(root, tmp_path):
 
 def test_kept_predictions_are_the_same_to_the_last_byte(root, tmp_path, monkeypatch):
     for name in ("MIN_TARGETS", "_KEEP_SECONDS"):
-        monkeypatch.setattr(bulk, name, getattr(bulk, name))  # Put back what the scenario changes.
+        monkeypatch.setattr(resumable, name, getattr(resumable, name))  # Put back what the scenario changes.
     predict_kept(tmp_path / "alone.parquet", root, ALONE)
     assert (root / "shared-kept.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
     assert not list(root.glob(".*"))
@@ -124,7 +124,7 @@ def test_only_the_main_rank_writes(root):
 def test_what_cannot_be_shared_is_refused_in_one_line(rank, root):
     said = json.loads((root / f"said-{rank}.json").read_text())
     for method in ("full", "saint"):
-        assert said[method].startswith(f"training: method must be shadow or neighbour for 2 processes, got '{method}'")
+        assert said[method].startswith(f"training: method must be shadow or neighbor for 2 processes, got '{method}'")
     assert "fit: layers must not have statistics over a batch" in said["batch norm"]
     assert "BatchNorm1d" in said["batch norm"]
     assert all("\n" not in line for line in said.values())

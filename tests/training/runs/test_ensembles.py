@@ -8,21 +8,21 @@ import torch
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 from tests.rounding import ROUNDING
 
-from shadow_gnn.inference.loaders import evaluate_split, prediction_loaders
+from shadow_gnn.extract import KINDS
+from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
-from shadow_gnn.recipe.records import EXTRACTORS
 from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
-from shadow_gnn.training.evaluate import outputs
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 GRAPH = communities()
-KINDS = ["stochastic-ppr", *comparable_kinds()]
+NAMES = ["stochastic-ppr", *comparable_kinds()]
 PAIRS = {
-    **{f"{one} + {other}": (sized_table(one, 8), sized_table(other, 8)) for one, other in itertools.pairwise(KINDS)},
+    **{f"{one} + {other}": (sized_table(one, 8), sized_table(other, 8)) for one, other in itertools.pairwise(NAMES)},
     **{
         f"{kind}, two sizes": (sized_table(kind, 8), sized_table(kind, 4))
-        for kind in KINDS
+        for kind in NAMES
         if len(sized_table(kind, 8)) > 1
     },
     "ppr, two teleports": ({"kind": "ppr", "topk": 8}, {"kind": "ppr", "topk": 8, "teleport": 0.6}),
@@ -38,7 +38,7 @@ def train(extractors, ensemble, folder):
 
 
 def logits_of(trained, targets):
-    return torch.cat([part.logits for part in outputs(trained.model, prediction_loaders(trained, GRAPH, targets))])
+    return torch.cat([part.logits for part in Predictor(trained, GRAPH).outputs(targets)])
 
 
 @pytest.mark.parametrize("number", range(len(PAIRS)), ids=list(PAIRS))
@@ -51,7 +51,9 @@ def test_any_two_extractors_train_and_predict(number, tmp_path):
     assert isinstance(trained.model.ensemble, JOINED[ensemble])
     assert [branch.extractor.kind for branch in trained.config.branches] == [table["kind"] for table in extractors]
     # What was evaluated while training is what the stored model gives.
-    assert evaluate_split(trained, GRAPH, "test").metrics["accuracy"] == pytest.approx(run.result["test"]["accuracy"])
+    assert evaluate_split(Predictor(trained, GRAPH), "test").metrics["accuracy"] == pytest.approx(
+        run.result["test"]["accuracy"]
+    )
     targets = np.array([5, 0, 77])
     logits = logits_of(trained, targets)
     assert logits.shape == (3, 3)
@@ -64,8 +66,8 @@ def test_three_branches_of_one_kind(ensemble, tmp_path):
     train([{"topk": size} for size in (3, 6, 12)], ensemble, tmp_path / "run")
     trained = read_model(tmp_path / "run")
     assert len(trained.model.branches) == 3
-    assert evaluate_split(trained, GRAPH, "test").metrics["accuracy"] > 0.5
+    assert evaluate_split(Predictor(trained, GRAPH), "test").metrics["accuracy"] > 0.5
 
 
 def test_every_kind_that_a_size_is_enough_for_is_here():
-    assert set(comparable_kinds()) <= set(KINDS) <= set(EXTRACTORS)
+    assert set(comparable_kinds()) <= set(NAMES) <= set(KINDS)

@@ -1,6 +1,6 @@
-"""Diffuse: `shadow data diffuse`, a graph folder of the nodes that a diffusion or the features join.
+"""Diffuse: `shadow data diffuse`, a graph folder whose edges come from a diffusion or from similar features.
 
-Not for: the work itself (diffuse); heavy libraries load when the command runs.
+Not for: the work itself (extract/diffused); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from shadow_gnn.extract.diffused import FeatureNeighbours, HeatDiffusion, PprDiffusion
+    from shadow_gnn.extract.diffused import FeatureNeighbors, HeatDiffusion, PprDiffusion
     from shadow_gnn.graph.record import Graph
 
 
 class Kind(StrEnum):
-    """What joins two nodes."""
+    """Source of the new edges."""
 
     ppr = "ppr"
     heat = "heat"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Transition(StrEnum):
-    """The matrix of a step."""
+    """Transition matrix of one step."""
 
     auto = "auto"
     symmetric = "symmetric"
@@ -33,14 +33,14 @@ class Transition(StrEnum):
 
 
 class Search(StrEnum):
-    """How neighbours in features are found."""
+    """Search for nearest features."""
 
     exact = "exact"
     hnsw = "hnsw"
 
 
-class Normalise(StrEnum):
-    """What is done to the weights in the end."""
+class Normalize(StrEnum):
+    """Final normalization of the weights."""
 
     none = "none"
     rows = "rows"
@@ -57,9 +57,9 @@ _WALKS = "ppr and heat"
 
 def diffuse_command(
     source: Annotated[Path, typer.Argument(help="Graph folder.")],
-    folder: Annotated[Path, typer.Argument(help="Graph folder to make.")],
+    folder: Annotated[Path, typer.Argument(help="Graph folder to create.")],
     kind: Annotated[
-        Kind, typer.Option(help="What joins two nodes: walks from one to the other, or features.")
+        Kind, typer.Option(help="Source of the new edges: walks (ppr, heat) or similar features.")
     ] = Kind.ppr,
     topk: Annotated[
         int | None,
@@ -74,37 +74,37 @@ def diffuse_command(
     time: Annotated[float | None, typer.Option(help="heat: mean number of steps.", show_default="3")] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(help=f"{_WALKS}: what is too small to be followed.", show_default="1e-5"),
+        typer.Option(help=f"{_WALKS}: residuals below it are dropped.", show_default="1e-5"),
     ] = None,
     self_loop: Annotated[
         float | None, typer.Option(help=f"{_WALKS}: weight of a loop added to every node.", show_default="1")
     ] = None,
     transition: Annotated[
         Transition | None,
-        typer.Option(help=f"{_WALKS}: D^-1/2 A D^-1/2 or D^-1 A.", show_default="symmetric where it can be"),
+        typer.Option(help=f"{_WALKS}: D^-1/2 A D^-1/2 or D^-1 A.", show_default="symmetric where possible"),
     ] = None,
     search: Annotated[
-        Search | None, typer.Option(help="features: all pairs, or an index of faiss.", show_default="exact")
+        Search | None, typer.Option(help="features: all pairs, or a faiss index.", show_default="exact")
     ] = None,
     directed: Annotated[
         bool | None,
         typer.Option(
             "--directed/--undirected",
-            help="Keep rows as they are, or the mean of both directions.",
+            help="Keep both directions apart, or average them.",
             show_default="as the source",
         ),
     ] = None,
-    normalise: Annotated[
-        Normalise, typer.Option(help="Weights as they are, of sum 1 in each row, or D^-1/2 S D^-1/2.")
-    ] = Normalise.none,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a graph folder that is there.")] = False,
+    normalize: Annotated[
+        Normalize, typer.Option(help="Weights unchanged, rows that sum to 1, or D^-1/2 S D^-1/2.")
+    ] = Normalize.none,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")] = False,
     threads: Annotated[int, typer.Option(min=0, max=1024, help="Threads to use.", show_default="0, every core")] = 0,
 ) -> None:
-    """Make a graph on the same nodes whose edges are the best scores of a diffusion, or the nearest features.
+    """Build a graph on the same nodes from the best scores of a diffusion or from the nearest features.
 
-    Scores become edge weights; a node's own is left out. Features, labels, splits, pairs and names are copied. With
-    kind ppr or heat this is graph diffusion convolution (GDC) as preprocessing. Train on the folder as on any other, or
-    choose scopes in it: extractor.scope_graph in a recipe.
+    Scores become edge weights; a node's own score is left out. Features, labels, splits, pairs and names are copied.
+    Kinds ppr and heat are graph diffusion convolution (GDC) as preprocessing. Train on the new folder, or choose
+    scopes in it: extractor.scope_graph in a recipe.
 
     \b
     Examples:
@@ -121,12 +121,12 @@ def diffuse_command(
         "search": None if search is None else search.value,
     }
     scores = _source(kind, {name: value for name, value in given.items() if value is not None})
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.extract.diffused import Kept, diffuse_graph
     from shadow_gnn.graph.store import check_target, open_graph, save_graph
 
     most = 64 if topk is None and threshold is None else topk
-    kept = Kept(most, threshold or 0.0, directed, normalise.value)
+    kept = Kept(most, threshold or 0.0, directed, normalize.value)
     check_target(folder, overwrite=overwrite)
     graph = open_graph(source)
     with progress_bar() as progress:
@@ -135,8 +135,8 @@ def diffuse_command(
     _print_result(made, graph, folder)
 
 
-def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion | FeatureNeighbours:
-    """Make what gives the scores; an option that it does not have is a fault, never ignored."""
+def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion | FeatureNeighbors:
+    """Make the source of the scores; an option that it does not have is a fault."""
     from shadow_gnn.extract import diffused as diffuse
 
     for name in options:
@@ -145,7 +145,7 @@ def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion
             raise ValueError(f"diffuse: --{name.replace('_', '-')} must be used with {owners}, got --kind {kind}")
     if kind == Kind.ppr:
         return diffuse.PprDiffusion(**options)
-    return diffuse.HeatDiffusion(**options) if kind == Kind.heat else diffuse.FeatureNeighbours(**options)
+    return diffuse.HeatDiffusion(**options) if kind == Kind.heat else diffuse.FeatureNeighbors(**options)
 
 
 def _print_result(made: Graph, graph: Graph, folder: Path) -> None:
@@ -153,5 +153,5 @@ def _print_result(made: Graph, graph: Graph, folder: Path) -> None:
     degree, before = (one.num_edges / max(one.num_nodes, 1) for one in (made, graph))
     typer.echo(
         f"{folder}: {made.num_nodes:,} nodes, {kept:,} {'directed' if made.directed else 'undirected'} weighted edges, "
-        f"{degree:.1f} for each node ({before:.1f} before)"
+        f"{degree:.1f} per node ({before:.1f} before)"
     )

@@ -1,6 +1,6 @@
-"""Data generate: `shadow data generate`.
+"""Generate: `shadow data generate`, a synthetic graph of any size.
 
-Not for: the work itself (generate); heavy libraries load when the command runs.
+Not for: the work itself (graph/generators); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Model(StrEnum):
-    """Kinds of made-up graphs."""
+    """Random-graph models."""
 
     dcsbm = "dcsbm"
     rmat = "rmat"
 
 
 class StoredAs(StrEnum):
-    """How features are stored."""
+    """Storage of features."""
 
     float16 = "float16"
     float32 = "float32"
@@ -35,38 +35,38 @@ def generate_command(
     model: Annotated[
         Model, typer.Argument(help="dcsbm: communities and power-law degrees; rmat: recursive quadrants.")
     ],
-    nodes: Annotated[str, typer.Option(help="Number of nodes, such as 1e6.")],
-    degree: Annotated[float, typer.Option(min=0, help="Mean number of neighbours.")] = 29.0,
+    nodes: Annotated[str, typer.Option(help="Number of nodes, for example 1e6.")],
+    degree: Annotated[float, typer.Option(min=0, help="Mean number of neighbors.")] = 29.0,
     features: Annotated[int, typer.Option(min=0, help="Feature columns; 0 for none.")] = 128,
     classes: Annotated[int, typer.Option(min=1, help="Classes of the labels.")] = 16,
-    dtype: Annotated[StoredAs, typer.Option(help="How features are stored.")] = StoredAs.float16,
+    dtype: Annotated[StoredAs, typer.Option(help="Storage of features.")] = StoredAs.float16,
     homophily: Annotated[
         float | None, typer.Option(help="dcsbm: share of edges inside a community.", show_default="0.8")
     ] = None,
-    split: Annotated[str, typer.Option(help="Percentages of train, valid and test.")] = "60/20/20",
+    split: Annotated[str, typer.Option(help="Percentages of train, valid and test nodes.")] = "60/20/20",
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Graph folder to make.", show_default="MODEL-NODES")] = None,
-    memory: Annotated[str, typer.Option(help="Memory for building, such as 2GB.")] = "1GB",
+    out: Annotated[Path | None, typer.Option(help="Graph folder to create.", show_default="MODEL-NODES")] = None,
+    memory: Annotated[str, typer.Option(help="Memory for building, for example 2GB.")] = "1GB",
     threads: Annotated[int, typer.Option(min=0, help="Threads to use.", show_default="0, every core")] = 0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a graph folder that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")] = False,
 ) -> None:
-    """Make up a graph of any size with communities, power-law degrees, and features and labels that follow them.
+    """Generate a synthetic graph of any size: communities, power-law degrees, matching features and labels.
 
-    It is written straight to the disk in bounded memory; what it needs there is printed first. The same options and
-    seed give the same bytes, whatever memory and threads. A command that was killed goes on when it is given again.
+    It is written straight to disk in bounded memory; the disk space it needs is printed first. The same options and
+    seed give the same bytes for any memory and number of threads. Giving the command again resumes one that was killed.
 
     \b
     Examples:
       shadow data generate dcsbm --nodes 1e6 --degree 29 --features 128 --classes 16 --out million
       shadow data generate rmat --nodes 1e5 --degree 10 --features 0 --memory 200MB
     """
-    from shadow_gnn.cli.shared.progress import progress_bar
-    from shadow_gnn.extract.base import resolve_threads
-    from shadow_gnn.graph.generators.folder import generate
+    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.extract.core_calls import resolve_threads
+    from shadow_gnn.graph.generators.folder import generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan
 
     if model is Model.rmat and homophily is not None:
-        raise ValueError("generate: --homophily must be left out for rmat, whose quadrants decide it")
+        raise ValueError("generate: --homophily must be used with dcsbm, got rmat")
     plan = GraphPlan(
         model.value,
         count(nodes, "generate: --nodes"),
@@ -82,7 +82,7 @@ def generate_command(
     budget = memory_bytes(memory, "generate: --memory")
     _print_need(plan, folder)
     with progress_bar() as progress:
-        summary = generate(
+        summary = generate_graph(
             plan,
             folder,
             memory_bytes=budget,
@@ -96,21 +96,21 @@ def generate_command(
     )
     removed = summary.duplicates + summary.both_directions
     typer.echo(
-        f"drew {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and {removed:,} repetitions"
+        f"drew {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and {removed:,} duplicates"
     )
 
 
 def _print_need(plan: GraphPlan, folder: Path) -> None:
-    """Say what the disk must hold before anything is written."""
+    """Print the disk space needed, before anything is written."""
     from shadow_gnn.base.memory_available import readable
     from shadow_gnn.base.work_folder import work_folder_of
     from shadow_gnn.graph.generators.plan import disk_need
 
     need = disk_need(plan)
     typer.echo(
-        f"{folder} takes {readable(need.total)} on the disk (lists {readable(need.topology)}, "
+        f"{folder} takes {readable(need.total)} on disk (neighbor lists {readable(need.topology)}, "
         f"features {readable(need.features)}, labels and splits {readable(need.others)}), "
         f"at most {readable(need.largest)} at a time"
     )
     if work_folder_of(folder).exists():
-        typer.echo(f"{work_folder_of(folder)} is there: going on where it ended, if it was the same graph")
+        typer.echo(f"{work_folder_of(folder)} exists: resuming it if it is of the same graph")

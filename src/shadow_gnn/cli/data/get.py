@@ -1,6 +1,6 @@
-"""Data get: `shadow data get` and `shadow data list`, for data sets that have a name.
+"""Get: `shadow data get` and `shadow data list`, for datasets that have a name.
 
-Not for: the work itself (datasets); heavy libraries load when a command runs.
+Not for: the work itself (graph/datasets); heavy libraries load when a command runs.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from shadow_gnn.cli.shared.output import print_json, print_table
+
 
 class StoredAs(StrEnum):
-    """How dense features are stored."""
+    """Storage of dense features."""
 
     auto = "auto"
     float32 = "float32"
@@ -21,16 +23,17 @@ class StoredAs(StrEnum):
 
 
 def get_command(
-    name: Annotated[str, typer.Argument(help="Name of a data set; `shadow data list` shows all.")],
+    name: Annotated[str, typer.Argument(help="Name of a dataset; `shadow data list` shows all.")],
     data: Annotated[
-        Path | None, typer.Option(help="Folder of data sets.", show_default="SHADOW_DATA or the cache folder")
+        Path | None, typer.Option(help="Folder of datasets.", show_default="SHADOW_DATA or the cache folder")
     ] = None,
-    source: Annotated[Path | None, typer.Option(help="Folder with the raw files; nothing is downloaded then.")] = None,
-    feature_dtype: Annotated[StoredAs, typer.Option(help="How dense features are stored.")] = StoredAs.auto,
+    source: Annotated[Path | None, typer.Option(help="Folder with the raw files, instead of a download.")] = None,
+    feature_dtype: Annotated[StoredAs, typer.Option(help="Storage of dense features.")] = StoredAs.auto,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Download a data set, convert it to a graph folder once, and compare it with what is published.
+    """Download a dataset, convert it to a graph folder once, and check it against the published statistics.
 
-    Raw files that are in the folder raw/NAME already are used without the internet.
+    Raw files that are already in the folder raw/NAME are used without a download.
 
     \b
     Examples:
@@ -40,32 +43,35 @@ def get_command(
     """
     import pyarrow as pa
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.graph.datasets.named import Getting, get_dataset
 
-    # Arrow takes over Ctrl-C while it parses, and loses one that comes just as it ends: ours stay in charge.
+    # Arrow takes over Ctrl-C while it parses and loses one that arrives just as it ends: keep our own handler.
     pa.enable_signal_handlers(False)
     with progress_bar() as progress:
         folder, summary = get_dataset(name, Getting(data, source, feature_dtype.value), progress=progress)
+    if as_json:
+        print_json({"name": name, "folder": folder, "new": summary is not None, "summary": summary})
+        return
     if summary is None:
-        typer.echo(f"{folder}: is there already")
+        typer.echo(f"{folder}: exists already")
         return
     typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges // 2:,} undirected edges, as published")
     typer.echo(
         f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
-        f"{summary.duplicates:,} duplicates, joined {summary.both_directions:,} given in both directions"
+        f"{summary.duplicates:,} duplicates, merged {summary.both_directions:,} given in both directions"
     )
     if source is None:
-        typer.echo(f"the raw files in {folder.parent / 'raw' / name} are not needed any more")
+        typer.echo(f"the raw files in {folder.parent / 'raw' / name} are no longer needed")
 
 
 def list_command(
     data: Annotated[
-        Path | None, typer.Option(help="Folder of data sets.", show_default="SHADOW_DATA or the cache folder")
+        Path | None, typer.Option(help="Folder of datasets.", show_default="SHADOW_DATA or the cache folder")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """Show the data sets that can be had by name, and which are there.
+    """Show the available datasets, and which are downloaded.
 
     \b
     Examples:
@@ -78,18 +84,16 @@ def list_command(
     place = data or data_folder()
     rows = [_row(name, (place / name / MANIFEST).exists()) for name in NAMES]
     if as_json:
-        import json
-
-        typer.echo(json.dumps(rows, indent=1))
+        print_json(rows)
         return
     _print_rows(rows)
     typer.echo(f"folder: {place}")
 
 
-def _row(name: str, is_there: bool) -> dict[str, Any]:
-    from shadow_gnn.graph.datasets.statistics import statistics
+def _row(name: str, is_downloaded: bool) -> dict[str, Any]:
+    from shadow_gnn.graph.datasets.statistics import dataset_statistics
 
-    known = statistics(name)
+    known = dataset_statistics(name)
     return {
         "name": name,
         "nodes": known.num_nodes,
@@ -97,22 +101,15 @@ def _row(name: str, is_there: bool) -> dict[str, Any]:
         "counting": known.counting,
         "columns": known.num_columns,
         "classes": known.num_classes,
-        "there": is_there,
+        "downloaded": is_downloaded,
     }
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title, justify in (("name", "left"), ("nodes", "right"), ("edges", "right"), ("counting", "left")):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    for title in ("columns", "classes"):
-        table.add_column(title, justify="right")
-    table.add_column("here")
+    lines = []
     for row in rows:
         classes = "" if row["classes"] is None else f"{row['classes']}"
         cells = (f"{row['nodes']:,}", f"{row['edges']:,}", row["counting"], f"{row['columns']:,}", classes)
-        table.add_row(row["name"], *cells, "yes" if row["there"] else "no")
-    Console(highlight=False).print(table)
+        lines.append((row["name"], *cells, "yes" if row["downloaded"] else "no"))
+    heads = ("name", "nodes", "edges", "counting", "columns", "classes", "downloaded")
+    print_table(heads, lines, text_columns=("counting", "downloaded"))

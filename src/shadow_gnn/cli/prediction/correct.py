@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.output import JsonOption, print_json
+from shadow_gnn.cli.shared.trained import RunArgument
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from shadow_gnn.graph.record import Graph
     from shadow_gnn.inference.correct_and_smooth import Chosen, Grid
-    from shadow_gnn.training.model_file import TrainedModel
+    from shadow_gnn.inference.predictor import Predictor
 
 
 def correct_command(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunArgument,
     out: Annotated[Path | None, typer.Option(help="Table of all nodes to write, .parquet or .csv.")] = None,
     num_correction_layers: Annotated[
         int | None, typer.Option(help="Steps that spread the errors of training nodes; 0 leaves correction out.")
@@ -34,13 +37,14 @@ def correct_command(
         bool | None, typer.Option("--autoscale/--no-autoscale", help="Scale corrections to the mean training error.")
     ] = None,
     scale: Annotated[float | None, typer.Option(help="Factor of the corrections, without autoscale.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Correct and smooth the predictions of a run with the labels of its training nodes.
 
     The model predicts all nodes; its errors on training nodes are spread along the edges and taken off (correct), then
-    predictions and training labels are spread together (smooth). What is not given on the line is chosen on validation
-    from a small grid, in which leaving things as they are comes first; labels of validation and test nodes are never
-    spread. The run itself stays as it is. For classes alone.
+    predictions and training labels are spread together (smooth). Options that are left out are chosen on validation
+    from a small grid, which starts with no change at all; labels of validation and test nodes are never spread. The
+    run itself is not changed. Only for classes.
 
     \b
     Examples:
@@ -48,12 +52,12 @@ def correct_command(
       shadow correct runs/recipe-1 --out corrected.parquet
       shadow correct runs/recipe-1 --correction-alpha 0.95 --num-smoothing-layers 0 --scale 1.5
     """
+    import numpy as np
     import pyarrow as pa
 
-    from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.trained import open_trained
+    from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.correct_and_smooth import Given, make_grid
-    from shadow_gnn.inference.node_predictions import Answer, check_out, write_scores
+    from shadow_gnn.inference.table_file import check_out, predictions_of, write_table
 
     given = Given(
         num_correction_layers, correction_alpha, num_smoothing_layers, smoothing_alpha, autoscale=autoscale, scale=scale
@@ -62,52 +66,62 @@ def correct_command(
         check_out(out)
     # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
     pa.enable_signal_handlers(False)
-    keep_freed_memory()
-    trained, graph = open_trained(run, None)
-    config = trained.config
+    predictor = open_run_predictor(run, None)
+    config, graph = predictor.trained.config, predictor.graph
     if config.target != "classes":
         raise ValueError(f"correct: {run} must predict one class per node, it predicts {config.target}")
-    found = _correct(trained, graph, make_grid(given))
+    before, found = _correct(predictor, make_grid(given))
+    accuracy = _accuracies(graph, before, found.probability)
     if out is not None:
-        import numpy as np
+        nodes = np.arange(graph.num_nodes)
+        write_table(out, graph, predictions_of("classes", nodes, found.probability, graph, config.class_names))
+    if as_json:
+        from dataclasses import asdict
 
-        answer = Answer(config.target, config.out_dim, config.class_names)
-        count = write_scores(out, graph, np.arange(graph.num_nodes), found.probability, answer)
-        typer.echo(f"{out}: {count:,} predictions")
+        chosen = {"correct": asdict(found.correct), "smooth": asdict(found.smooth), "num_tried": found.num_tried}
+        print_json({**chosen, **accuracy})
+        return
+    _show(found, accuracy)
+    if out is not None:
+        typer.echo(f"{out}: {graph.num_nodes:,} predictions")
 
 
-def _correct(trained: TrainedModel, graph: Graph, grid: Grid) -> Chosen:
+def _correct(predictor: Predictor, grid: Grid) -> tuple[NDArray[np.float32], Chosen]:
+    """Return the probabilities of all nodes before, and all that came of correcting them."""
     import numpy as np
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
-    from shadow_gnn.inference.saved import node_scores
     from shadow_gnn.tasks.task import split_targets
 
+    graph = predictor.graph
     train, valid = split_targets(graph, "train"), split_targets(graph, "valid")
     with progress_bar() as progress:
-        before = node_scores(
-            trained,
-            graph,
-            np.arange(graph.num_nodes),
-            on_batch=lambda done, total: progress("predicting", done, total),
-        )
-        found = correct_and_smooth(graph, before, train, valid, grid, progress=progress)
+        before = np.concatenate([block.scores for block in predictor.blocks(range(graph.num_nodes), progress=progress)])
+        return before, correct_and_smooth(graph, before, train, valid, grid, progress=progress)
+
+
+def _accuracies(graph: Graph, *parts: NDArray[np.float32]) -> dict[str, dict[str, float]]:
+    """Return the number of targets and the accuracy before and after, for validation and test."""
+    from shadow_gnn.inference.evaluation import labels_of
+    from shadow_gnn.tasks.task import split_targets
+
+    found: dict[str, dict[str, float]] = {}
+    for split in ("valid", "test"):
+        if split in graph.splits:
+            nodes = split_targets(graph, split)
+            before, after = (float((part[nodes].argmax(axis=1) == labels_of(graph, nodes)).mean()) for part in parts)
+            found[split] = {"before": before, "after": after, "num_targets": len(nodes)}
+    return found
+
+
+def _show(found: Chosen, accuracy: dict[str, dict[str, float]]) -> None:
     correct, smooth = found.correct, found.smooth
     way = "autoscale" if correct.autoscale else f"scale {correct.scale:g}"
     first = f"{correct.num_layers} layers, alpha {correct.alpha:g}, {way}" if correct.num_layers else "left out"
     second = f"{smooth.num_layers} layers, alpha {smooth.alpha:g}" if smooth.num_layers else "left out"
     chosen = f"best of {found.num_tried} on validation" if found.num_tried > 1 else "as given"
     typer.echo(f"correct: {first}\nsmooth: {second}\n({chosen})")
-    for split in ("valid", "test"):
-        if split in graph.splits:
-            nodes = split_targets(graph, split)
-            values = [_accuracy(graph, part, nodes) for part in (before, found.probability)]
-            typer.echo(f"{split} accuracy {values[0]:.4f} before, {values[1]:.4f} after, {len(nodes):,} targets")
-    return found
-
-
-def _accuracy(graph: Graph, probability: NDArray[np.float32], nodes: NDArray[np.int64]) -> float:
-    from shadow_gnn.inference.saved import labels_of
-
-    return float((probability[nodes].argmax(axis=1) == labels_of(graph, nodes)).mean())
+    for split, values in accuracy.items():
+        both = f"{values['before']:.4f} before, {values['after']:.4f} after"
+        typer.echo(f"{split} accuracy {both}, {values['num_targets']:,} targets")

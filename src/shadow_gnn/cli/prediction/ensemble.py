@@ -1,4 +1,4 @@
-"""Ensemble: `shadow ensemble`, the average of what several runs or tables of predictions say.
+"""Ensemble: `shadow ensemble`, the average of several runs or tables of predictions.
 
 Not for: the work itself (inference/averaging.py); heavy libraries load when the command runs.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from shadow_gnn.base.files import Progress
     from shadow_gnn.graph.record import Graph
     from shadow_gnn.inference.averaging import Judged, Member
+    from shadow_gnn.tasks.task import Target
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
@@ -45,13 +48,13 @@ def ensemble_command(
     graph: Annotated[
         str | None, typer.Option(help="Graph to predict on, and to judge by.", show_default="the runs'")
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Average the probabilities (or values) of several runs and write them as one table.
 
-    Runs may be of any kind and depth, as long as they predict the same classes on the same graph; what a run says of
-    its targets can also be given as a table that `shadow predict` wrote. The quality of each one and of the average is
-    shown for validation and test. With --weights valid, models are added one by one, again if need be, as long as it
-    helps on validation (ensemble selection).
+    Runs may be of any kind and depth if they predict the same classes on the same graph; a table that `shadow predict`
+    wrote can stand for a run. The quality of each model and of the average is shown for validation and test. With
+    --weights valid, models are added one by one, also repeatedly, while it helps on validation (ensemble selection).
 
     \b
     Examples:
@@ -60,12 +63,14 @@ def ensemble_command(
       shadow ensemble runs/deep-1 corrected.parquet --out joined.parquet
       shadow ensemble a.parquet b.parquet --graph my-graph --out joined.parquet
     """
+    from dataclasses import asdict
+
     import pyarrow as pa
 
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.inference.averaging import check_members, join
-    from shadow_gnn.inference.node_predictions import check_out, write_scores
+    from shadow_gnn.inference.table_file import check_out, write_table
     from shadow_gnn.tasks.metrics import METRICS
 
     check_out(out)
@@ -78,33 +83,52 @@ def ensemble_command(
         judge = _judge(found, graph)
         chosen = _choose_targets(found, judge, targets)
         joined = join(found, judge, chosen, by_validation=weights == Weights.VALID)
-    _print_table([*joined.models, joined.whole], METRICS[joined.answer.target][0])
-    count = write_scores(out, judge, chosen, joined.scores, joined.answer)
+    count = write_table(out, judge, joined.predictions)
+    metric = METRICS[joined.predictions.kind][0]
+    if as_json:
+        print_json({"metric": metric, "models": list(map(asdict, joined.models)), "average": asdict(joined.whole)})
+        return
+    _print_table([*joined.models, joined.whole], metric)
     typer.echo(f"{out}: {count:,} predictions")
 
 
 def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
     """Open a run folder with its graph, or a table."""
-    from shadow_gnn.cli.shared.trained import open_trained
+    import numpy as np
+
+    from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.averaging import Member
-    from shadow_gnn.inference.node_predictions import Answer
-    from shadow_gnn.inference.saved import node_scores, read_table
+    from shadow_gnn.inference.table_file import read_table
 
     if not path.is_dir():
-        table = read_table(path)
+        table, fingerprint = read_table(path)
+        target = cast("Target", table.kind)
         return Member(
-            str(path), table.answer, lambda _: table.scores, fingerprint=table.fingerprint, node_id=table.node_id
+            str(path),
+            target,
+            table.scores.shape[1],
+            lambda _: table.scores,
+            fingerprint=fingerprint,
+            node_id=table.targets,
         )
-    trained, graph = open_trained(path, graph_name)
-    config = trained.config
-    answer = Answer(trained.node_task.target, config.out_dim, config.class_names)
+    predictor = open_run_predictor(path, graph_name)
+    config, task = predictor.trained.config, predictor.trained.node_task
+
+    def report(stage: str, done: int, total: int) -> None:
+        progress(f"{stage} with {path.name}", done, total)
 
     def predict(targets: Ints) -> Floats:
-        return node_scores(
-            trained, graph, targets, on_batch=lambda done, total: progress(f"predicting with {path.name}", done, total)
-        )
+        return np.concatenate([block.scores for block in predictor.blocks(targets, progress=report)])
 
-    return Member(str(path), answer, predict, fingerprint=graph.fingerprint, graph=graph)
+    return Member(
+        str(path),
+        task.target,
+        config.out_dim,
+        predict,
+        fingerprint=predictor.graph.fingerprint,
+        graph=predictor.graph,
+        class_names=config.class_names,
+    )
 
 
 def _judge(members: list[Member], graph_name: str | None) -> Graph:
@@ -126,7 +150,7 @@ def _choose_targets(members: list[Member], graph: Graph, text: str | None) -> In
     import numpy as np
 
     from shadow_gnn.cli.shared.targets import choose_targets
-    from shadow_gnn.extract.base import check_targets
+    from shadow_gnn.extract.core_calls import check_targets
 
     table = next((member for member in members if member.node_id is not None), None)
     if table is None:

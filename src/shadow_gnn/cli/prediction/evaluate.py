@@ -1,26 +1,26 @@
 """Evaluate: `shadow evaluate`, how good the model of a run is.
 
-Not for: the work itself (inference/loaders.py); heavy libraries load when the command runs.
+Not for: the work itself (inference/evaluation.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from shadow_gnn.cli.shared.output import JsonOption, print_json
+from shadow_gnn.cli.shared.trained import GraphOption, RunArgument
 
 if TYPE_CHECKING:
     from shadow_gnn.training.evaluate import Evaluation
 
 
 def evaluate_command(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunArgument,
     split: Annotated[str, typer.Option(help="Split whose targets are predicted.")] = "test",
-    graph: Annotated[
-        str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    graph: GraphOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show how good a trained model is on a split, also by the degree of the target.
 
@@ -30,34 +30,19 @@ def evaluate_command(
       shadow evaluate runs/recipe-1 --split valid --json
       shadow evaluate runs/recipe-1 --graph grown-graph
     """
-    from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
-    from shadow_gnn.cli.shared.trained import open_trained
-    from shadow_gnn.inference.loaders import evaluate_split
-
-    keep_freed_memory()
-    trained, opened = open_trained(run, graph)
-    with progress_bar() as progress:
-        found = evaluate_split(trained, opened, split, on_batch=lambda done, total: progress("evaluating", done, total))
-    if as_json:
-        _print_json(found)
-    else:
-        _print_tables(found, split)
-
-
-def _print_json(found: Evaluation) -> None:
-    import json
-    import math
     from dataclasses import asdict
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: plain(part) for name, part in value.items()}
-        if isinstance(value, list):
-            return [plain(part) for part in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
+    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.trained import open_run_predictor
+    from shadow_gnn.inference.evaluation import evaluate_split
 
-    typer.echo(json.dumps(plain(asdict(found)), indent=1))
+    predictor = open_run_predictor(run, graph)
+    with progress_bar() as progress:
+        found = evaluate_split(predictor, split, progress=progress)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        _print_tables(found, split)
 
 
 def _print_tables(found: Evaluation, split: str) -> None:

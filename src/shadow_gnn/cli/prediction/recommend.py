@@ -1,6 +1,6 @@
 """Recommend: `shadow recommend`, the nodes that a node is most likely to be linked with.
 
-Not for: the work itself (inference/pair_predictions.py); heavy libraries load when the command runs.
+Not for: the work itself (inference/recommendations.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -10,50 +10,48 @@ from typing import Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.output import JsonOption, print_json
+from shadow_gnn.cli.shared.trained import GraphOption
+
 
 def recommend_command(
     run: Annotated[Path, typer.Argument(help="Run folder of a model of links.")],
-    node: Annotated[str, typer.Option(help="The node: its id, or its name where the graph has names.")],
+    node: Annotated[str, typer.Option(help="The node: its id, or its name if the graph has names.")],
     top: Annotated[int, typer.Option(help="Most nodes to recommend.")] = 20,
     candidates: Annotated[int, typer.Option(help="Nodes of highest personalised PageRank that are scored.")] = 500,
-    graph: Annotated[
-        str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    graph: GraphOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show the nodes that a node is most likely to be linked with, the best first.
+    """Show the nodes that a node is most likely linked with, the best first.
 
-    Nodes that it is linked with already are left out.
+    Nodes with a known link to it are left out.
 
     \b
     Examples:
       shadow recommend runs/links-1 --node 17
       shadow recommend runs/links-1 --node YDR382W --top 5 --json
     """
-    from shadow_gnn.base.allocator import keep_freed_memory
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.pairs import find_node
-    from shadow_gnn.cli.shared.progress import progress_bar
-    from shadow_gnn.cli.shared.trained import open_trained
-    from shadow_gnn.inference.pair_predictions import recommend
+    from shadow_gnn.cli.shared.trained import open_run_predictor
+    from shadow_gnn.inference.recommendations import recommend
 
-    keep_freed_memory()
-    trained, opened = open_trained(run, graph)
-    if trained.config.target != "links":
-        raise ValueError(f"recommend: run must be of a model of links, this one predicts {trained.config.target}")
-    chosen = find_node(opened, node)
+    predictor = open_run_predictor(run, graph)
+    if not predictor.is_links:
+        kind = predictor.trained.config.target
+        raise ValueError(f"recommend: run must be of a model of links, this one predicts {kind}")
+    chosen = find_node(predictor.graph, node)
     with progress_bar() as progress:
-        found = recommend(trained, opened, chosen, top=top, num_candidates=candidates, progress=progress)
-    names = opened.node_name
+        found = recommend(predictor, chosen, top=top, num_candidates=candidates, progress=progress)
+    names = predictor.graph.node_name
     rows = [
         {"node_id": node_id, **({} if names is None else {"node_name": names[node_id]}), "probability": probability}
         for node_id, probability in zip(found.node_id.tolist(), found.probability.tolist(), strict=True)
     ]
     if as_json:
-        import json
-
-        typer.echo(json.dumps(rows, indent=1))
+        print_json(rows)
     elif not rows:
-        typer.echo(f"node {node}: nothing to recommend, no path leads to a node that it is not linked with")
+        typer.echo(f"node {node}: nothing to recommend, no path leads to a node without a known link to it")
     else:
         _print_table(rows, found.num_candidates)
 

@@ -1,20 +1,19 @@
-"""Compare: `shadow compare-extractors`, several ways to choose scopes on one graph, in one table.
+"""Compare: `shadow compare-extractors`, several extractors on one graph in one table.
 
-Not for: the comparison itself (compare/); heavy libraries load when the command runs.
+Not for: the comparison itself (studies/compare_extractors); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.output import print_json, print_table
+
 if TYPE_CHECKING:
     from shadow_gnn.studies.compare_extractors import Comparison
-
-_PIPED_WIDTH = 180
 
 
 def compare_command(
@@ -23,34 +22,35 @@ def compare_command(
         list[str] | None,
         typer.Option(
             metavar="KINDS",
-            help="Kinds with commas, or one TOML table such as '{kind = \"ppr\", teleport = 0.1}'; may be repeated.",
-            show_default="every kind that needs no more than a size",
+            help="Kinds, comma-separated, or one TOML table: '{kind = \"ppr\", teleport = 0.1}'; can be repeated.",
+            show_default="every kind that needs only a size",
         ),
     ] = None,
-    size: Annotated[int, typer.Option(min=1, max=100_000, help="Most nodes of a scope, for all alike.")] = 100,
-    targets: Annotated[int, typer.Option(min=1, max=100_000, help="Targets to draw from each split.")] = 1000,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Draws of targets and scopes; gives deviations.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the first draw.")] = 0,
+    size: Annotated[int, typer.Option(min=1, max=100_000, help="Most nodes of a scope, for every extractor.")] = 100,
+    targets: Annotated[int, typer.Option(min=1, max=100_000, help="Targets sampled from each split.")] = 1000,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds; shows standard deviations.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="First random seed.")] = 0,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw everything into this PNG.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write everything into this file, .md or .json.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Compare ways to choose scopes on a graph, and recommend one.
+    """Compare extractors on a graph and recommend one.
 
     \b
     CPU µs      time to extract one scope, one thread
-    nodes       of a scope: equal sizes are asked for; less where the neighbourhood ends
-    hop 1, ...  where the nodes of scopes are, the targets left out
-    homophily   share of the known classes in a scope that are the target's own
-    entropy     of these classes in bits: 0 where all are alike
-    valid       of a probe: features are propagated inside each scope once, and logistic regression reads the
-                target's row (shaDow-SGC); steps and weight decay are chosen on validation
-    overlap     share of the nodes of either scope that both have, a mean over targets
+    nodes       nodes of a scope: the same size for all, fewer where the neighborhood ends
+    hop 1, ...  distances of a scope's nodes from the target, without the target itself
+    homophily   share of a scope's known classes that equal the target's
+    entropy     entropy of these classes in bits: 0 if all are equal
+    valid       score of a probe (shaDow-SGC): features are propagated once inside each scope, and logistic regression
+                reads the target's row; steps and weight decay are chosen on validation
+    overlap     nodes that two extractors' scopes share, divided by the nodes of either, a mean over targets
 
-    Homophily and entropy see the classes of training nodes alone. The recommendation is the fastest extractor within
-    one standard error of the best on validation; test targets have no say in it. What a graph does not have (labels,
-    features, splits) leaves its columns out, and a line says so.
+    Homophily and entropy use the classes of training nodes only. The recommendation is the fastest extractor within
+    one standard error of the best on validation; test targets are not used for it. A graph without labels, features or
+    splits lacks the columns that need them, and a note says so.
 
     \b
     Examples:
@@ -60,7 +60,7 @@ def compare_command(
       shadow compare-extractors my-graph --targets 300 --plot extractors.png --out extractors.md
     """
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.studies.compare_extractors import (
         CompareOptions,
         compare_extractors,
@@ -79,7 +79,10 @@ def compare_command(
         found = compare_extractors(opened, candidates, options, progress)
     title = Path(graph).resolve().name
     _write(found, title, plot, out)
-    _print(found)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
 
 
 def _write(found: Comparison, title: str, plot: Path | None, out: Path | None) -> None:
@@ -99,28 +102,13 @@ def _write(found: Comparison, title: str, plot: Path | None, out: Path | None) -
 
 
 def _print(found: Comparison) -> None:
-    from rich.console import Console
-
     from shadow_gnn.studies.compare_extractors import cells, columns, overlap_rows
     from shadow_gnn.studies.compare_extractors.table import headline
 
-    # Piped somewhere, lines need not fit a screen.
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
-    console.print(headline(found), soft_wrap=True)
-    console.print(_table(columns(found), cells(found)))
-    console.print()
-    console.print(_table(["overlap", *(row.name for row in found.rows)], overlap_rows(found)))
+    typer.echo(headline(found))
+    print_table(columns(found), cells(found))
+    typer.echo()
+    print_table(["overlap", *(row.name for row in found.rows)], overlap_rows(found))
     for note in found.notes:
-        console.print(note, soft_wrap=True)
-    console.print(f"begin with {found.recommended}: {found.reason}", soft_wrap=True)
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> object:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=place == 0)
-    for row in rows:
-        table.add_row(*row)
-    return table
+        typer.echo(note)
+    typer.echo(f"begin with {found.recommended}: {found.reason}")

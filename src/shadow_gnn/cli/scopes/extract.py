@@ -5,166 +5,42 @@ Not for: the numbers themselves (studies/analysis/scopes.py); heavy libraries lo
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli.shared.help_pages import Command
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shadow_gnn.extract import Extractor
+    from shadow_gnn.extract import BaseExtractor, Extractor
     from shadow_gnn.studies.analysis.scopes import ScopeReport, Spread
 
 
-class Kind(StrEnum):
-    """Extractors by name."""
+class ExtractCommand(Command):
+    """The command with all kinds of extractors and their options in its help, which load when it is shown."""
 
-    ppr = "ppr"
-    khop = "khop"
-    stochastic_ppr = "stochastic-ppr"
-    node = "node"
-    full = "full"
-    katz = "katz"
-    heat = "heat"
-    combined = "combined"
-    rwr = "rwr"
-    simrank = "simrank"
-    fire = "fire"
-    similar = "similar"
-    file = "file"
-
-
-class ScopeEdges(StrEnum):
-    """Whose edges a scope has."""
-
-    graph = "graph"
-    scope_graph = "scope_graph"
-
-
-class Missing(StrEnum):
-    """What becomes of a target that is not in a scope file."""
-
-    error = "error"
-    node = "node"
-    ppr = "ppr"
-
-
-class ThresholdKind(StrEnum):
-    """What a threshold is measured against."""
-
-    relative = "relative"
-    absolute = "absolute"
-
-
-_PPR_OPTIONS = ("topk", "threshold", "threshold_kind", "teleport", "tolerance", "precision", "max_nodes")
-_OPTIONS = {
-    Kind.ppr: _PPR_OPTIONS,
-    Kind.stochastic_ppr: _PPR_OPTIONS,
-    Kind.khop: ("num_hops", "fanout", "replace", "max_nodes"),
-    Kind.full: ("num_hops", "max_nodes"),
-    Kind.node: (),
-    Kind.katz: ("topk", "attenuation", "tolerance", "precision"),
-    Kind.heat: ("topk", "t", "tolerance", "precision"),
-    Kind.combined: ("topk", "part"),
-    Kind.rwr: ("topk", "teleport", "num_walks"),
-    Kind.simrank: ("topk", "decay", "num_walks", "walk_length", "candidates"),
-    Kind.fire: ("forward", "backward", "max_nodes"),
-    Kind.similar: ("topk", "candidates", "teleport", "index"),
-    Kind.file: ("path", "topk", "missing", "other_graph"),
-}
-_PPR, _HOPS = "ppr and stochastic-ppr", "khop and full"
-_PUSH, _TELEPORT = "ppr, stochastic-ppr, katz and heat", "ppr, stochastic-ppr and rwr"
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help with the kinds of extractors at its end."""
+        self.help = f"{self.help}\n\n{_kinds_text()}"
+        super().format_help(ctx, formatter)
 
 
 def extract_command(
     folder: Annotated[Path, typer.Argument(help="Graph folder.")],
-    extractor: Annotated[Kind, typer.Option(help="How scopes are chosen.")] = Kind.ppr,
-    topk: Annotated[
-        int | None, typer.Option(help="all that rank by score: most nodes of a scope.", show_default="200")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help=f"{_PPR}: smallest score kept.", show_default="0, keeps all")
-    ] = None,
-    threshold_kind: Annotated[
-        ThresholdKind | None,
-        typer.Option(help=f"{_PPR}: threshold as a share of the best neighbour's score, or as it is."),
-    ] = None,
-    teleport: Annotated[
-        float | None, typer.Option(help=f"{_TELEPORT}: restart probability.", show_default="0.2609")
-    ] = None,
-    tolerance: Annotated[
-        float | None, typer.Option(help=f"{_PUSH}: fixed residual bound.", show_default="refined for each target")
-    ] = None,
-    precision: Annotated[
-        float | None,
+    extractor: Annotated[
+        str | None,
         typer.Option(
-            help=f"{_PUSH}: how far to refine; smaller is nearer to exact.", show_default="0.15, for katz 0.01"
+            metavar="KIND or TABLE",
+            help="How scopes are chosen: a kind, or a TOML table such as '{kind = \"ppr\", topk = 50}'.",
+            show_default="ppr",
         ),
     ] = None,
-    attenuation: Annotated[
-        float | None,
-        typer.Option(help="katz: factor of each step of a walk.", show_default="half of 1 / spectral radius"),
-    ] = None,
-    t: Annotated[float | None, typer.Option("--t", help="heat: mean steps of the walk.", show_default="3")] = None,
-    part: Annotated[
-        list[Kind] | None,
-        typer.Option(
-            help="combined: an extractor whose scores are added, with the same topk; repeat it for each.",
-            show_default="ppr, katz",
-        ),
-    ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            help="similar: nodes of highest PPR that are compared; simrank: nodes that are.",
-            show_default="1000, twice topk for simrank",
-        ),
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option(help="similar: graph folder of neighbours in features.", show_default="none")
-    ] = None,
-    num_hops: Annotated[int | None, typer.Option(help=f"{_HOPS}: radius of the scope.", show_default="2")] = None,
-    fanout: Annotated[int | None, typer.Option(help="khop: neighbours kept per node.", show_default="20")] = None,
-    replace: Annotated[
-        bool | None, typer.Option("--replace/--no-replace", help="khop: draw with replacement.", show_default="no")
-    ] = None,
-    max_nodes: Annotated[
-        int | None,
-        typer.Option(
-            help="ppr, stochastic-ppr, khop, full, fire: hard cap on nodes.", show_default="none, 200 for fire"
-        ),
-    ] = None,
-    num_walks: Annotated[
-        int | None,
-        typer.Option(help="rwr: walks from a target; simrank: of each node.", show_default="3000, 128 for simrank"),
-    ] = None,
-    decay: Annotated[
-        float | None, typer.Option(help="simrank: factor for each step before walks meet.", show_default="0.6")
-    ] = None,
-    walk_length: Annotated[int | None, typer.Option(help="simrank: steps of a walk.", show_default="5")] = None,
-    forward: Annotated[
-        float | None, typer.Option(help="fire: burning probability along messages.", show_default="0.7")
-    ] = None,
-    backward: Annotated[
-        float | None, typer.Option(help="fire: burning probability against messages.", show_default="0")
-    ] = None,
-    scope_graph: Annotated[
-        Path | None, typer.Option(help="Graph folder on the same nodes to choose in.", show_default="the graph itself")
-    ] = None,
-    scope_edges: Annotated[
-        ScopeEdges | None, typer.Option(help="with --scope-graph: whose edges a scope has.", show_default="graph")
-    ] = None,
-    path: Annotated[Path | None, typer.Option(help="file: the scope file.", show_default="must be given")] = None,
-    missing: Annotated[
-        Missing | None,
-        typer.Option(help="file: a target that is not in it is a fault, stands alone, or gets its PPR scope."),
-    ] = None,
-    other_graph: Annotated[
-        bool | None,
-        typer.Option("--other-graph", help="file: take it for a graph of other edges.", show_default="no"),
+    recipe: Annotated[
+        Path | None, typer.Option(help="Take the extractor of this recipe: a TOML file, or paper/NAME.")
     ] = None,
     targets: Annotated[
         str,
@@ -184,115 +60,66 @@ def extract_command(
     ] = None,
     png: Annotated[Path | None, typer.Option(help="Also draw sizes, hops and times into this file.")] = None,
 ) -> None:
-    """Show what the scopes of an extractor hold and cost.
+    """Show the contents and the cost of an extractor's scopes.
 
     Extracts scopes for a sample of targets and prints their sizes, edges, hop composition and depth, the work and time
-    per target and, for ppr, how much of the exact topk they catch. Nothing is stored; try settings before training.
+    per target and, for ppr, the recall of the exact topk. Nothing is stored; try settings before training.
 
     \b
     Examples:
       shadow extract my-graph
-      shadow extract my-graph --extractor ppr --topk 50 --threshold 0.01 --targets train
-      shadow extract my-graph --extractor khop --num-hops 2 --fanout 10 --png scopes.png
+      shadow extract my-graph --extractor '{kind = "ppr", topk = 50, threshold = 0.01}' --targets train
+      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --png scopes.png
       shadow extract my-graph --extractor full --targets 3,17 --json -
+      shadow extract my-graph --recipe recipe.toml
     """
-    given = {
-        "topk": topk,
-        "threshold": threshold,
-        "threshold_kind": threshold_kind,
-        "teleport": teleport,
-        "tolerance": tolerance,
-        "precision": precision,
-        "attenuation": attenuation,
-        "t": t,
-        "part": part,
-        "candidates": candidates,
-        "index": index,
-        "num_hops": num_hops,
-        "fanout": fanout,
-        "replace": replace,
-        "max_nodes": max_nodes,
-        "num_walks": num_walks,
-        "decay": decay,
-        "walk_length": walk_length,
-        "forward": forward,
-        "backward": backward,
-        "path": path,
-        "missing": None if missing is None else missing.value,
-        "other_graph": other_graph,
-    }
-    made = _build(extractor, {name: value for name, value in given.items() if value is not None}, threads)
-    chosen = _on_scope_graph(made, scope_graph, scope_edges)
-    report = _describe(folder, chosen, targets, num_targets, seed, recall_sample)
+    from shadow_gnn.training.build import build_extractor
+
+    # As in training, so that scopes that are drawn there are drawn here.
+    made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
+    report = _describe(folder, made, targets, num_targets, seed, recall_sample)
     _show(report, folder, json_file, png)
 
 
-def _build(kind: Kind, options: dict[str, Any], threads: int) -> Extractor:
-    """Make the extractor; an option that it does not have is a fault, never ignored."""
-    from shadow_gnn import extract
+def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
+    """Read the extractor from the text of --extractor, or take that of a recipe."""
+    from shadow_gnn.recipe.extractor_table import DEFAULT_KIND, parse_extractor
+    from shadow_gnn.recipe.faults import checked_extractor
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.recipe.named import find_recipe
 
-    for name in options:
-        if name not in _OPTIONS[kind]:
-            owners = " or ".join(other for other, names in _OPTIONS.items() if name in names)
-            flag = name.replace("_", "-")
-            raise ValueError(f"extract: --{flag} must be used with {owners}, got --extractor {kind}")
-    if "tolerance" in options and "precision" in options:
-        raise ValueError("extract: --tolerance must be used without --precision, which refines it; got both")
-    if kind is Kind.file and "path" not in options:
-        raise ValueError("extract: --path must name a scope file for --extractor file, got none")
-    if "threshold_kind" in options:
-        options = {**options, "threshold_kind": options["threshold_kind"].value}
-    if kind is Kind.combined:
-        options = _combined(options, threads)
-    if "index" in options:
-        from shadow_gnn.graph.store import open_graph
-
-        options = {**options, "index": open_graph(options["index"])}
-    classes: dict[Kind, Any] = {
-        Kind.ppr: extract.PprExtractor,
-        Kind.stochastic_ppr: extract.StochasticPprExtractor,
-        Kind.khop: extract.KhopExtractor,
-        Kind.full: extract.FullExtractor,
-        Kind.node: extract.NodeExtractor,
-        Kind.katz: extract.KatzExtractor,
-        Kind.heat: extract.HeatExtractor,
-        Kind.combined: extract.CombinedExtractor,
-        Kind.rwr: extract.RwrExtractor,
-        Kind.simrank: extract.SimrankExtractor,
-        Kind.fire: extract.FireExtractor,
-        Kind.similar: extract.SimilarExtractor,
-        Kind.file: extract.FileExtractor,
-    }
-    made: Extractor = classes[kind](num_threads=threads, **options)
-    return made
+    if recipe is None:
+        try:
+            table = parse_extractor(DEFAULT_KIND if text is None else text)
+        except ValueError as error:
+            raise ValueError(f"extract: --extractor {error}") from None
+        return checked_extractor(table, "extract")
+    if text is not None:
+        raise ValueError("extract: --extractor must be used without --recipe, which has an extractor; got both")
+    found = read_recipe(find_recipe(recipe)).extractor
+    if found is None:
+        raise ValueError(f"extract: {recipe} must have one extractor, got branches or none; give --extractor")
+    return found
 
 
-def _combined(options: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Return the options of a combined extractor: parts of equal weight, each with its topk."""
-    kinds = options.get("part", [Kind.ppr, Kind.katz])
-    if Kind.combined in kinds:
-        raise ValueError("extract: --part must name another extractor than combined")
-    topk = options.get("topk", 200)
-    parts = [_build(kind, {"topk": topk} if "topk" in _OPTIONS[kind] else {}, threads) for kind in kinds]
-    return {"topk": topk, "parts": tuple((1.0, part) for part in parts)}
+def _kinds_text() -> str:
+    """Write every kind of extractor and its options, from their definitions."""
+    from shadow_gnn.extract import KINDS
+    from shadow_gnn.recipe.keys import kind_keys, shared_keys
 
-
-def _on_scope_graph(extractor: Extractor, folder: Path | None, edges: ScopeEdges | None) -> Extractor:
-    """Let the extractor choose in another graph, if there is one."""
-    if folder is None:
-        if edges is not None:
-            raise ValueError("extract: --scope-edges must be used with --scope-graph, got none")
-        return extractor
-    from shadow_gnn.extract import ScopeGraphExtractor
-    from shadow_gnn.graph.store import open_graph
-
-    return ScopeGraphExtractor(extractor, open_graph(folder), "graph" if edges is None else edges.value)
+    lines = ["\b", "Kinds of extractors, and the keys of their tables:"]
+    for kind, owner in KINDS.items():
+        lines.append(f"  {kind}: {(owner.__doc__ or '').partition(chr(10))[0]}")
+        lines += [f"    {key.name}{f' = {key.default}' if key.default else ''}: {key.text}" for key in kind_keys(kind)]
+    lines.append("  all kinds:")
+    lines += [f"    {key.name}: {key.text}" for key in shared_keys()]
+    return "\n".join(lines)
 
 
 def _describe(
     folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.graph.store import open_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes

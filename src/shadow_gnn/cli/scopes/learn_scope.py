@@ -1,6 +1,6 @@
-"""Learn-scope: `shadow learn-scope`, scopes that a trained model asks for, and a shaDow model on them.
+"""Learn-scope: `shadow learn-scope`, scopes chosen by a trained model, and a shaDow model on them.
 
-Not for: the work itself (learn/); heavy libraries load when the command runs.
+Not for: the work itself (studies/learned_scopes); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ExplainerName(StrEnum):
-    """How candidates are ranked."""
+    """Ranking of the candidates."""
 
     saliency = "saliency"
     gnnexplainer = "gnnexplainer"
@@ -35,21 +35,21 @@ class Which(StrEnum):
 
 
 class MethodName(StrEnum):
-    """How the normal GNN is trained."""
+    """Training of the normal GNN."""
 
     full = "full"
-    neighbour = "neighbour"
+    neighbor = "neighbor"
 
 
 def learn_scope_command(
     recipe: Annotated[Path, typer.Argument(help="Recipe of a shaDow model: a TOML file, or paper/NAME.")],
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be repeated."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "--run", help="Folder of everything.", show_default="runs/<recipe>-learned"),
+        typer.Option("--out", "--run", help="Output folder.", show_default="runs/<recipe>-learned"),
     ] = None,
     graph: Annotated[str | None, typer.Option(help="Graph folder or built-in graph, instead of the recipe's.")] = None,
     explainer: Annotated[
@@ -61,7 +61,7 @@ def learn_scope_command(
         int | None, typer.Option(min=1, help="Most nodes of a learned scope.", show_default="as the recipe's")
     ] = None,
     candidates: Annotated[
-        int | None, typer.Option(min=1, help="Nodes that are ranked for each target.", show_default="4 times topk")
+        int | None, typer.Option(min=1, help="Nodes ranked for each target.", show_default="4 times topk")
     ] = None,
     targets: Annotated[Which, typer.Option(help="Nodes that get a scope.")] = Which.splits,
     from_: Annotated[
@@ -70,25 +70,25 @@ def learn_scope_command(
     ] = None,
     method: Annotated[
         MethodName | None,
-        typer.Option(help="How the normal GNN is trained.", show_default="full if the graph is small enough"),
+        typer.Option(help="Training of the normal GNN.", show_default="full if the graph is small enough"),
     ] = None,
     normal_epochs: Annotated[
         int | None,
-        typer.Option(min=1, help="Epochs of the normal GNN.", show_default="the recipe's; for full 100 at least"),
+        typer.Option(min=1, help="Epochs of the normal GNN.", show_default="the recipe's; at least 100 for full"),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Also train the recipe as it is, on the scopes of its own extractor.")
+        bool, typer.Option("--compare", help="Also train the unchanged recipe, on the scopes of its own extractor.")
     ] = False,
 ) -> None:
-    """Learn which nodes belong to a target's scope, in the two phases of the paper.
+    """Learn scopes from a trained GNN, in the two phases of the paper, and train a shaDow model on them.
 
-    The recipe is that of a shaDow model. Phase 1 trains the same layers as a normal GNN (no encoding, readout center;
-    method full or neighbour by the graph's size). Then the recipe's extractor, with --candidates in the place of its
-    own topk (or max_nodes), offers nodes for each target, an explainer of the normal GNN ranks them, and the --topk
-    best that are connected go into a scope file. Phase 2 trains the shaDow model with extractor = {kind = "file", path
-    = ".../scopes.safetensors"} and everything else as in the recipe; any other recipe can use the file in the same way.
+    Phase 1 trains the layers of the recipe as a normal GNN (no encoding, readout center; method full or neighbor by
+    the graph's size). The recipe's extractor, with --candidates instead of its own topk (or max_nodes), then proposes
+    nodes for each target. An explainer of the normal GNN ranks them, and the --topk best connected ones go into a scope
+    file. Phase 2 trains the shaDow model with extractor = {kind = "file", path = ".../scopes.safetensors"} and the rest
+    of the recipe unchanged; any other recipe can use the file in the same way.
 
-    Stopped by anything at any moment, the same command goes on where it was.
+    After a stop or a kill at any moment, the same command resumes.
 
     \b
     Examples:
@@ -99,19 +99,19 @@ def learn_scope_command(
     """
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.bf16 import use_working_kernels
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
     content = read_recipe(find_recipe(recipe), changes)
     keep_freed_memory()
     if content.training.precision == "bf16":
         use_working_kernels()
-    from shadow_gnn.studies.learned_scopes.phases import LearnOptions, learn_scope
+    from shadow_gnn.studies.learned_scopes.phases import LearnedScopeOptions, make_learned_scopes
 
-    options = LearnOptions(
+    options = LearnedScopeOptions(
         explainer=explainer.value,
         explainer_epochs=explainer_epochs,
         topk=topk,
@@ -124,12 +124,12 @@ def learn_scope_command(
     )
     folder = out or Path("runs") / f"{recipe.stem}-learned"
     with _watching(folder) as watcher, progress_bar() as progress:
-        result = learn_scope(content, folder, options, watcher=watcher, progress=progress)
+        result = make_learned_scopes(content, folder, options, watcher=watcher, progress=progress)
     typer.echo(result_line(result))
 
 
 def result_line(result: dict[str, Any]) -> str:
-    """Write what came out: the metric with learned scopes beside that of the recipe's own and of the normal GNN."""
+    """Write the metric with learned scopes, with the recipe's own scopes and of the normal GNN."""
     split = "test" if result["learned"]["test"] else "valid"
     monitor, kind = result["monitor"], result["extractor"]
     names = (("learned", "learned scopes"), ("original", f"{kind} scopes"), ("normal", "normal GNN"))
@@ -145,7 +145,7 @@ def result_line(result: dict[str, Any]) -> str:
 
 
 class _Watcher:
-    """Shows the runs of the phases one after the other."""
+    """Shows the runs of both phases."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -166,7 +166,7 @@ class _Watcher:
 
 @contextmanager
 def _watching(folder: Path) -> Iterator[_Watcher]:
-    """Give a watcher; whoever stops it is told how it goes on."""
+    """Give a watcher; a stop prints how to resume."""
     from shadow_gnn.cli.shared.live import Live
 
     live = Live()
@@ -177,7 +177,7 @@ def _watching(folder: Path) -> Iterator[_Watcher]:
     except BaseException:  # Ctrl-C or SIGTERM
         live.stop()
         if folder.exists():
-            typer.echo(f"stopped; what is done is kept in {folder}, the same command goes on", err=True)
+            typer.echo(f"stopped; finished work is saved in {folder}, the same command resumes", err=True)
         raise
     finally:
         live.stop()

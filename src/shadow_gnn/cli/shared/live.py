@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shadow_gnn.cli.shared.output import print_json
+
 if TYPE_CHECKING:
     from shadow_gnn.training.loop import Epoch, Step, TrainingState
     from shadow_gnn.training.run_setup import RunSetup
@@ -25,7 +27,9 @@ _REFRESH_SECONDS = 0.1
 class Live:
     """A watcher that shows a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, to_stderr: bool = False) -> None:
+        """Show it on stdout, or on stderr where stdout is for JSON alone."""
+        self._to_stderr = to_stderr
         self._rich: Any = None
         self._task: Any = None
         self._num_epochs = 0
@@ -41,7 +45,7 @@ class Live:
             self._line(f"{setup.pack_folder}: packed batches will take about {need / 1e9:,.2f} GB")
         if num_done:
             self._note_threads(run)
-        if sys.stdout.isatty():
+        if (sys.stderr if self._to_stderr else sys.stdout).isatty():
             self._start_bar(num_done)
 
     def on_step(self, step: Step) -> None:
@@ -75,14 +79,14 @@ class Live:
         if self._rich is not None:
             self._rich.console.print(text, highlight=False, markup=False, soft_wrap=True)
         else:
-            typer.echo(text)
+            typer.echo(text, err=self._to_stderr)
 
     def _note_threads(self, run: Run) -> None:
         from torch import get_num_threads
 
         if get_num_threads() != run.record.num_threads:
             self._line(
-                f"note: begun with {run.record.num_threads} threads, now {get_num_threads()}: last digits may differ"
+                f"note: started with {run.record.num_threads} threads, now {get_num_threads()}: last digits may differ"
             )
 
     def _start_bar(self, num_done: int) -> None:
@@ -98,15 +102,15 @@ class Live:
             TimeRemainingColumn(),
             TextColumn("left"),
         )
-        self._rich = Progress(*columns, console=Console(), transient=True)
+        self._rich = Progress(*columns, console=Console(stderr=self._to_stderr), transient=True)
         self._rich.start()
         self._task = self._rich.add_task(f"epoch {num_done + 1}/{self._num_epochs}", total=None, loss="")
 
 
 @contextmanager
-def live_run(folder: Path) -> Iterator[Live]:
-    """Give a watcher for the run in a folder; whoever stops it is told how it goes on."""
-    live = Live()
+def live_run(folder: Path, *, to_stderr: bool = False) -> Iterator[Live]:
+    """Give a watcher for the run in a folder; whoever stops it learns how to resume."""
+    live = Live(to_stderr=to_stderr)
     try:
         yield live
     except Exception:
@@ -115,14 +119,17 @@ def live_run(folder: Path) -> Iterator[Live]:
     except BaseException:  # Ctrl-C or SIGTERM
         live.stop()
         if folder.exists():
-            typer.echo(f"stopped; what is done is kept, go on with: shadow resume {folder}", err=True)
+            typer.echo(f"stopped; finished epochs are kept, resume with: shadow resume {folder}", err=True)
         raise
     finally:
         live.stop()
 
 
-def show_result(folder: Path, result: dict[str, Any]) -> None:
-    """Print what came out of a run or of repeats."""
+def show_result(folder: Path, result: dict[str, Any], *, as_json: bool = False) -> None:
+    """Print the result of a run or of repeats."""
+    if as_json:
+        print_json({"folder": str(folder), **result})
+        return
     from rich.console import Console
     from rich.table import Table
 
@@ -136,7 +143,7 @@ def show_result(folder: Path, result: dict[str, Any]) -> None:
     console = Console(highlight=False)
     console.print(table)
     if "num_repeats" in result:
-        what = f"{result['num_repeats']} repeats, mean ± sample deviation"
+        what = f"{result['num_repeats']} repeats, mean ± sample standard deviation"
     else:
         early = ", stopped early" if result["stopped_early"] else ""
         what = f"best epoch {result['best_epoch']} of {result['num_epochs']}{early}"
@@ -153,7 +160,7 @@ def _headline(run: Run, setup: RunSetup, num_done: int) -> str:
     model = run.recipe.model
     weights = sum(weight.numel() for weight in setup.model.parameters())
     targets = setup.num_training_targets
-    again = f", going on after epoch {num_done}" if num_done else ""
+    again = f", resumed after epoch {num_done}" if num_done else ""
     return (
         f"{run.folder}: {model.layer}, {model.num_layers} layers of {model.hidden_dim}, {weights:,} weights, "
         f"{targets:,} training targets, seed {run.recipe.seed}{again}"

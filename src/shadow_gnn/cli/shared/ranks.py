@@ -72,14 +72,14 @@ def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
 
 
 @contextmanager
-def shown_run(folder: Path, ranks: Ranks) -> Iterator[RunWatcher | None]:
+def shown_run(folder: Path, ranks: Ranks, *, to_stderr: bool = False) -> Iterator[RunWatcher | None]:
     """Give a watcher that shows a run, to the main rank alone."""
     from shadow_gnn.cli.shared.live import live_run
 
     if not ranks.is_main:
         yield None
         return
-    with live_run(folder) as live:
+    with live_run(folder, to_stderr=to_stderr) as live:
         yield live
 
 

@@ -19,7 +19,7 @@ def choose_targets(command: str, graph: Graph, text: str) -> NDArray[np.int64] |
     """Return the ids that --targets names, or the number of nodes for all of them: no list of 10^8 ids is made."""
     import numpy as np
 
-    from shadow_gnn.extract.base import check_targets
+    from shadow_gnn.extract.core_calls import check_targets
 
     if text in graph.splits:
         node_id = np.asarray(graph.splits[text])

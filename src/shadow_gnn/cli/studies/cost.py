@@ -1,22 +1,21 @@
-"""Cost: `shadow cost`, operations per prediction of a model with scopes and without.
+"""Cost: `shadow cost`, operations per prediction with scopes and without.
 
-Not for: the numbers themselves (studies/cost/recipe.py, analysis/cost); heavy libraries load when the command runs.
+Not for: the numbers themselves (studies/cost); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli.shared.output import print_json, print_table
+
 if TYPE_CHECKING:
     from shadow_gnn.graph.record import Graph
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.studies.cost.recipe import CostLine
-
-_PIPED_WIDTH = 160
 
 
 def cost_command(
@@ -29,7 +28,7 @@ def cost_command(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be repeated."),
     ] = None,
     layer: Annotated[str | None, typer.Option(help="Short for --set model.layer=...", show_default="sage")] = None,
     num_layers: Annotated[
@@ -44,21 +43,19 @@ def cost_command(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="Where targets come from: all nodes, a split's name, a file (.npy, or one id per line), or ids.",
-            show_default="test, or all without such a split",
+            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids.",
+            show_default="test, or all without that split",
         ),
     ] = None,
-    num_targets: Annotated[int, typer.Option(min=1, help="Targets to draw from these at random.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of all draws.")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON; - for JSON alone.")
-    ] = None,
+    num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from these.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of all sampling.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Count the operations of one prediction, by the equations of the paper's appendix.
+    """Count the operations of one prediction with the equations of the paper's appendix.
 
-    Three lines: shaDow on scopes, a normal GNN on the whole neighbourhood of each target (minibatch inference), and a
-    pass over the whole graph that all targets share. Nothing is trained. Means are of drawn targets, with a 95 %
-    confidence interval.
+    The table has three rows: shaDow on scopes, a normal GNN on the whole neighborhood of each target (minibatch
+    inference), and one pass over the whole graph that all targets share. Nothing is trained. Values are means over
+    sampled targets, with a 95 % confidence interval.
 
     \b
     Examples:
@@ -70,14 +67,14 @@ def cost_command(
     given = {f"model.{name}": value for name, value in short.items() if value is not None}
     content = _recipe(recipe, graph, set_ or [], given)
     opened, lines, num_all = _count(content, targets, num_targets, in_dim, seed)
-    _show(content, opened, lines, num_all, json_file)
+    _show(content, opened, lines, num_all, as_json)
 
 
 def _recipe(path: Path | None, graph: str | None, changes: list[str], given: dict[str, Any]) -> Recipe:
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
         named = {**given, **({} if graph is None else {"graph": graph})}
@@ -95,7 +92,7 @@ def _count(
 ) -> tuple[Graph, list[CostLine], int]:
     import numpy as np
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.studies.cost import sample_targets
     from shadow_gnn.studies.cost.recipe import recipe_costs
@@ -112,42 +109,19 @@ def _count(
     return graph, lines, len(every)
 
 
-def _show(recipe: Recipe, graph: Graph, lines: list[CostLine], num_all: int, json_file: Path | None) -> None:
-    import json
-    from dataclasses import asdict
-
-    from shadow_gnn.base.files import write_file
-
-    content = {
-        "graph": recipe.graph,
-        "fingerprint": graph.fingerprint,
-        "num_targets": lines[0].macs.num_targets,
-        "num_all": num_all,
-        "costs": [asdict(line) for line in lines],
-    }
-    text = json.dumps(content, indent=1)
-    if str(json_file) == "-":
-        typer.echo(text)
-        return
-    if json_file is not None:
-        write_file(json_file, text.encode() + b"\n")
-    _print(recipe, lines, num_all)
-
-
-def _print(recipe: Recipe, lines: list[CostLine], num_all: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    model = recipe.parts[0].model or recipe.model
+def _show(recipe: Recipe, graph: Graph, lines: list[CostLine], num_all: int, as_json: bool) -> None:
     counted = lines[0].macs.num_targets
-    title = f"{recipe.graph}: {model.num_layers} layers of {model.layer}-{model.hidden_dim}, "
-    title += f"{counted:,} targets" + ("" if counted == num_all else f" drawn of {num_all:,}")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("inference", no_wrap=True)
-    for name in ("nodes", "edges", "million operations", "95 %", "times shadow", "95 %"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for line in lines:
-        table.add_row(
+    if as_json:
+        counts = {"num_targets": counted, "num_all": num_all}
+        print_json({"graph": recipe.graph, "fingerprint": graph.fingerprint, **counts, "costs": lines})
+        return
+    model = recipe.all_branches[0].model or recipe.model
+    typer.echo(
+        f"{recipe.graph}: {model.num_layers} layers of {model.layer}-{model.hidden_dim}, {counted:,} targets"
+        + ("" if counted == num_all else f" sampled from {num_all:,}")
+    )
+    rows = [
+        (
             line.name,
             f"{line.num_nodes:,.0f}",
             f"{line.num_edges:,.0f}",
@@ -156,10 +130,9 @@ def _print(recipe: Recipe, lines: list[CostLine], num_all: int) -> None:
             f"{line.ratio.value:,.3g}",
             f"{line.ratio.low:,.3g} to {line.ratio.high:,.3g}",
         )
-    # Piped somewhere, lines need not fit a screen.
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
-    console.print(title, soft_wrap=True)
-    console.print(table)
+        for line in lines
+    ]
+    print_table(("inference", "nodes", "edges", "million operations", "95 %", "times shadow", "95 %"), rows)
 
 
 def _million(value: float) -> str:

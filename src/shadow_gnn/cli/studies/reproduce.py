@@ -1,6 +1,6 @@
-"""Reproduce: `shadow reproduce`, a table or figure of the paper made here, with the paper's values beside ours.
+"""Reproduce: `shadow reproduce`, tables and figures of the paper with our values next to the paper's.
 
-Not for: the work itself (reproduce/); heavy libraries load when the command runs.
+Not for: the work itself (studies/paper); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def reproduce_command(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Folder of graph folders that are named as the data sets (flickr, ogbn-arxiv, ...), or one of those.",
-            show_default="where shadow data get puts them",
+            help="Folder of graph folders named like the datasets (flickr, ogbn-arxiv, ...), or one of them.",
+            show_default="the folder of shadow data get",
         ),
     ] = None,
     repeat: Annotated[
@@ -42,28 +42,29 @@ def reproduce_command(
         typer.Option(min=1, max=1000, help="Runs with different seeds.", show_default="as in the paper; 1 with --fast"),
     ] = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="Small models, few epochs, few targets: to see that all works.")
+        bool, typer.Option("--fast", help="Small models, few epochs and few targets: a trial run.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where all goes.", show_default="reproduced/NAME")
+        Path | None, typer.Option(metavar="FOLDER", help="Output folder.", show_default="reproduced/NAME")
     ] = None,
     only: Annotated[
-        str, typer.Option(metavar="GLOB", help="Do only the jobs whose keys match, such as 'flickr-*'.")
+        str, typer.Option(metavar="GLOB", help="Run only the jobs whose keys match, for example 'flickr-*'.")
     ] = "*",
     report: Annotated[
-        bool, typer.Option("--report", help="Do nothing; write the finding from what is done so far.")
+        bool, typer.Option("--report", help="Run nothing; write the report from the finished jobs.")
     ] = False,
     list_: Annotated[
         bool,
-        typer.Option("--list", callback=_show_list, is_eager=True, help="Show what can be reproduced and exit."),
+        typer.Option(
+            "--list", callback=_show_list, is_eager=True, help="Show the available tables and figures and exit."
+        ),
     ] = False,
 ) -> None:
-    """Make a table or figure of the paper, with the paper's values beside ours.
+    """Reproduce a table or figure of the paper, with our values next to the paper's.
 
-    The work is cut into jobs; the result of each is kept as soon as it is there (FOLDER/jobs), and models that are
-    trained keep checkpoints (FOLDER/runs). Stopped by Ctrl-C or otherwise, the same command goes on where it was. At
-    the end there are a page (NAME.md), a CSV file for each table and a figure (NAME.png). The page says with which data
-    it was made and how they differ from the paper's.
+    The work is split into jobs. Each result is saved at once (FOLDER/jobs), and training saves checkpoints
+    (FOLDER/runs). After Ctrl-C or a kill, the same command resumes. The output is a page (NAME.md), a CSV file for each
+    table and a figure (NAME.png). The page names the data and their differences from the paper's.
 
     \b
     Examples:
@@ -72,36 +73,30 @@ def reproduce_command(
       shadow reproduce table1 --data my-data --only 'flickr-sage-*' --repeat 3
       shadow reproduce table1 --data my-data --report
     """
+    from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.cli.shared.progress import job_bars
     from shadow_gnn.studies.paper.registry import find_experiment
 
-    experiment = find_experiment(name)
-    _prepare()
+    experiment = find_experiment(name)  # A wrong name is told before torch loads.
+    keep_freed_memory()
     from shadow_gnn.studies.paper.engine import reproduce
-    from shadow_gnn.studies.paper.experiment import Options
+    from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
     folder = out or Path("reproduced") / name
-    options = Options(data=data, repeat=repeat, fast=fast, out=folder)
+    options = ReproduceOptions(data=data, repeat=repeat, fast=fast, out=folder)
     try:
         with job_bars() as watcher:
             outcome = reproduce(experiment, options, only=only, report=report, watcher=watcher)
     except Exception:
         raise
     except BaseException:  # Ctrl-C or SIGTERM
-        typer.echo("stopped; what is done is kept, go on with the same command", err=True)
+        typer.echo("stopped; finished jobs are saved, the same command resumes", err=True)
         raise
     _show(outcome)
 
 
-def _prepare() -> None:
-    """Set up the process as training does."""
-    from shadow_gnn.base.allocator import keep_freed_memory
-
-    keep_freed_memory()
-
-
 def _show(outcome: Outcome) -> None:
-    """Print the tables and where they are; jobs that could not be done end the command with a fault."""
+    """Print the tables and their files; failed jobs end the command with a fault."""
     from shadow_gnn.base.errors import RunError
     from shadow_gnn.studies.paper.report import markdown_table
 
@@ -112,4 +107,4 @@ def _show(outcome: Outcome) -> None:
     typer.echo(f"{outcome.num_done} of {outcome.num_jobs} jobs; {', '.join(str(file) for file in outcome.files)}")
     if outcome.faults:
         first = next(iter(outcome.faults.values()))
-        raise RunError(f"reproduce: {len(outcome.faults)} jobs could not be done, see the notes; {first}") from first
+        raise RunError(f"reproduce: {len(outcome.faults)} jobs failed, see the notes; {first}") from first

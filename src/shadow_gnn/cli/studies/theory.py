@@ -1,20 +1,19 @@
 """Theory: `shadow theory`, the paper's statements checked by computation, in one table.
 
-Not for: the checks themselves (theory/); heavy libraries load when the command runs.
+Not for: the checks themselves (studies/theory); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.output import new_console, print_json
+
 if TYPE_CHECKING:
     from shadow_gnn.studies.theory import Outcome
-
-_PIPED_WIDTH = 160
 
 
 def theory_command(
@@ -24,17 +23,18 @@ def theory_command(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write theory.md and a PNG for each curve.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Check what the paper proves, on small graphs in float64, with this package's own layers.
+    """Check the paper's theorems on small graphs in float64, with this package's own layers.
 
     \b
     infinite-propagation   the limit of infinite propagation: closed form against powers
     distinct-aggregations  how many aggregations stay distinct, and a normal GCN collapsing
-    tau                    a function that shaDow-SAGE approximates and GraphSAGE cannot
-    identity-layers        a deeper model can do what a shallower one does
-    regular-graphs         nodes that 1-WL and GIN cannot tell apart and shaDow-GIN can
+    tau                    a function that shaDow-SAGE can approximate and GraphSAGE cannot
+    identity-layers        a deeper model can compute the same as a shallower one
+    regular-graphs         nodes that shaDow-GIN tells apart and 1-WL and GIN do not
     pprgo                  PPRGo as a special case of the ensemble
-    long-range             a generated task on which shallow scopes lose (trains small models)
+    long-range             a synthetic task on which shallow scopes lose (trains small models)
 
     The exit code is 1 if one of them does not hold.
 
@@ -45,23 +45,26 @@ def theory_command(
     """
     import torch
 
-    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.studies.theory import run_statements
     from shadow_gnn.studies.theory.report import write_report
 
-    # Graphs this small leave a second thread nothing but waiting, which takes a core of its own.
+    # On graphs this small a second thread only waits, and takes a core for it.
     torch.set_num_threads(1)
     with progress_bar() as progress:
         outcomes = list(run_statements(names or (), progress=progress))
-    _print_table(outcomes)
-    if out is not None:
-        typer.echo(f"written: {write_report(outcomes, out)}")
+    written = None if out is None else write_report(outcomes, out)
+    if as_json:
+        print_json(outcomes)
+    else:
+        _print_table(outcomes)
+        if written is not None:
+            typer.echo(f"written: {written}")
     if not all(outcome.holds for outcome in outcomes):
         raise typer.Exit(1)
 
 
 def _print_table(outcomes: list[Outcome]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from shadow_gnn.studies.theory.report import bound, measured, verdict
@@ -74,5 +77,4 @@ def _print_table(outcomes: list[Outcome]) -> None:
         table.add_row(f"{outcome.name} ({outcome.paper})", "", "", "yes" if outcome.holds else "NO", style="bold")
         for check in outcome.checks:
             table.add_row(f"  {check.statement}", measured(check), bound(check), verdict(check))
-    # Piped somewhere, lines need not fit a screen.
-    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH).print(table)
+    new_console().print(table)

@@ -1,4 +1,4 @@
-"""Memory: `shadow memory`, what each way of training would take, before anything is trained.
+"""Memory: `shadow memory`, the memory that each way of training would need.
 
 Not for: the numbers themselves (memory/, training/footprint.py); heavy libraries load when the command runs.
 """
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 
 if TYPE_CHECKING:
     from shadow_gnn.base.memory_needs import MemoryNeed
@@ -33,15 +35,13 @@ def memory_command(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
     ] = None,
-    paper: Annotated[bool, typer.Option("--paper", help="Show the paper's tables, with our numbers beside.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON; - for JSON alone.")
-    ] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="Show the paper's tables, next to our numbers.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Predict the memory of training: shaDow, full batch, GraphSAINT, neighbour sampling, SGC and SIGN.
 
     Counts nodes, edges, columns and a few scopes, and trains nothing. A way of training that would not fit into the
-    memory there is now is marked.
+    available memory is marked.
 
     \b
     Examples:
@@ -53,18 +53,18 @@ def memory_command(
     if paper:
         if graph is not None or recipe is not None or set_:
             raise ValueError("memory: --paper must be used without a graph or a recipe")
-        _show_paper(json_file)
+        _show_paper(as_json=as_json)
         return
     if graph is None and recipe is None:
         raise ValueError("memory: a graph, --recipe or --paper must be given, got none; see shadow memory --help")
-    _show_predictions(_recipe(graph, recipe, set_ or []), json_file)
+    _show_predictions(_recipe(graph, recipe, set_ or []), as_json=as_json)
 
 
 def _recipe(graph: str | None, path: Path | None, changes: list[str]) -> Recipe:
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
         return read_recipe(
@@ -75,7 +75,7 @@ def _recipe(graph: str | None, path: Path | None, changes: list[str]) -> Recipe:
     return Recipe.model_validate({"graph": graph})
 
 
-def _show_predictions(recipe: Recipe, json_file: Path | None) -> None:
+def _show_predictions(recipe: Recipe, *, as_json: bool) -> None:
     from shadow_gnn.base.memory_available import available_memory
     from shadow_gnn.training.footprint import all_needs, model_counts
     from shadow_gnn.training.run_setup import open_recipe_graph
@@ -86,7 +86,8 @@ def _show_predictions(recipe: Recipe, json_file: Path | None) -> None:
         "available": available,
         "predictions": [{"name": each.name, "total": each.total, "parts": dict(each.parts)} for each in found],
     }
-    if _write(content, json_file):
+    if as_json:
+        print_json(content)
         return
     network = model_counts(recipe)
     model = f"{network.num_layers} layers of {network.layer}-{network.hidden_dim}"
@@ -112,14 +113,15 @@ def _prediction_table(found: list[MemoryNeed], available: int | None) -> Any:
     return table
 
 
-def _show_paper(json_file: Path | None) -> None:
+def _show_paper(*, as_json: bool) -> None:
     from dataclasses import asdict
 
     from shadow_gnn.studies.paper.hardware_tables import hardware_table, memory_table
 
     methods, hardware = memory_table(), hardware_table()
     content = {"methods": [asdict(line) for line in methods], "hardware": [asdict(line) for line in hardware]}
-    if _write(content, json_file):
+    if as_json:
+        print_json(content)
         return
     _print("Memory of the ogbn-papers100M leaderboard methods", _paper_table("method", methods))
     _print("\nMinimum hardware for shaDow", _paper_table("graph", hardware))
@@ -142,22 +144,6 @@ def _paper_table(first: str, lines: list[PaperLine]) -> Any:
         step = "" if line.step is None else readable(line.step)
         table.add_row(line.name, line.paper_ram, readable(line.ram), str(line.ram_whole), line.paper_gpu, step)
     return table
-
-
-def _write(content: Any, json_file: Path | None) -> bool:
-    """Write JSON where it was asked for; tell whether that is all to show."""
-    import json
-
-    from shadow_gnn.base.files import write_file
-
-    if json_file is None:
-        return False
-    text = json.dumps(content, indent=1)
-    if str(json_file) == "-":
-        typer.echo(text)
-        return True
-    write_file(json_file, text.encode() + b"\n")
-    return False
 
 
 def _print(title: str, table: Any) -> None:

@@ -1,6 +1,6 @@
 """Resume: `shadow resume`, go on with a run that was stopped.
 
-Not for: the work itself (run/); heavy libraries load when the command runs.
+Not for: the work itself (training/runs/run.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from shadow_gnn.cli.shared.output import JsonOption
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -28,6 +30,7 @@ def resume_command(
     from_: Annotated[
         From, typer.Option("--from", help="Checkpoint to go on from; another than the last if that one is damaged.")
     ] = From.last,
+    as_json: JsonOption = False,
 ) -> None:
     """Go on with a run that was stopped, and end with the same result as if it had not been.
 
@@ -49,17 +52,17 @@ def resume_command(
         keep_freed_memory()
         if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
             use_working_kernels()
-        _resume(run, from_, ranks)
+        _resume(run, from_, ranks, as_json=as_json)
 
 
-def _resume(run: Path, from_: From, ranks: Ranks) -> None:
+def _resume(run: Path, from_: From, ranks: Ranks, *, as_json: bool) -> None:
     from shadow_gnn.cli.shared.live import show_result
     from shadow_gnn.cli.shared.ranks import shown_run
     from shadow_gnn.training.runs.folder import RESULT, read_json
     from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats
     from shadow_gnn.training.runs.run import RunOptions, resume_run
 
-    with shown_run(run, ranks) as live:
+    with shown_run(run, ranks, to_stderr=as_json) as live:
         options = RunOptions(watcher=live)
         if not is_repeats(run):
             resume_run(run, source=from_.value, options=options)
@@ -68,4 +71,4 @@ def _resume(run: Path, from_: From, ranks: Ranks) -> None:
         else:
             raise ValueError(f"resume: --from must be given with one repeat, such as {run / 'repeat-0'}")
     if ranks.is_main:
-        show_result(run, read_json(run / RESULT))
+        show_result(run, read_json(run / RESULT), as_json=as_json)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.output import JsonOption, print_json
+
 if TYPE_CHECKING:
     from shadow_gnn.training.runs.table import RunLine
 
@@ -19,7 +21,7 @@ _PIPED_WIDTH = 160
 
 def runs_command(
     folder: Annotated[Path, typer.Argument(help="Folder that holds run folders.")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the runs in a folder: what was trained, how good it is, and whether it is finished.
 
@@ -35,10 +37,9 @@ def runs_command(
         raise RunError(f"{folder}: is not a folder; shadow train makes runs below runs")
     lines = list_runs(folder)
     if as_json:
-        import json
         from dataclasses import asdict
 
-        typer.echo(json.dumps([asdict(line) for line in lines], indent=1))
+        print_json([asdict(line) for line in lines])
         return
     _print_table(lines)
 

@@ -1,6 +1,6 @@
 """Train: `shadow train`, a recipe to a run folder.
 
-Not for: the work itself (run/); heavy libraries load when the command runs.
+Not for: the work itself (training/runs/run.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from shadow_gnn.cli.shared.output import JsonOption
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -46,11 +48,12 @@ def train_command(
     out: Annotated[Path | None, typer.Option(help="Run folder to make.", show_default="runs/<recipe>-<number>")] = None,
     graph: Annotated[str | None, typer.Option(help="Graph folder or built-in graph, instead of the recipe's.")] = None,
     repeat: Annotated[
-        int, typer.Option(min=1, max=1000, help="Train with this many seeds; gives mean and deviation.")
+        int, typer.Option(min=1, max=1000, help="Train with this many seeds; gives mean and standard deviation.")
     ] = 1,
     any_size: Annotated[
         bool, typer.Option("--any-size", help="Train even if it seems to need more memory than there is.")
     ] = False,
+    as_json: JsonOption = False,
     keys: Annotated[
         bool,
         typer.Option("--keys", callback=_show_keys, is_eager=True, help="Show every key of a recipe and exit."),
@@ -64,7 +67,7 @@ def train_command(
 
     Everything goes into a run folder: the complete recipe, metrics of each epoch (metrics.csv), checkpoints, the model
     of the best epoch (model.safetensors, config.json) and how good it is (result.json). A run that is stopped by Ctrl-C
-    or otherwise goes on with `shadow resume`.
+    or otherwise is resumed with `shadow resume`.
 
     \b
     Examples:
@@ -78,8 +81,8 @@ def train_command(
     from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.training.runs.folder import free_folder
 
     folder = out or free_folder(recipe)
@@ -89,21 +92,21 @@ def train_command(
         keep_freed_memory()
         if content.training.precision == "bf16":
             use_working_kernels()
-        _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size)
+        _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size, as_json=as_json)
 
 
-def _train(recipe: Recipe, folder: Path, repeat: int, ranks: Ranks, *, any_size: bool) -> None:
+def _train(recipe: Recipe, folder: Path, repeat: int, ranks: Ranks, *, any_size: bool, as_json: bool) -> None:
     from shadow_gnn.cli.shared.live import show_result
     from shadow_gnn.cli.shared.ranks import shown_run
     from shadow_gnn.training.runs.folder import RESULT, read_json
     from shadow_gnn.training.runs.repeats import train_repeats
     from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
-    with shown_run(folder, ranks) as live:
+    with shown_run(folder, ranks, to_stderr=as_json) as live:
         options = RunOptions(watcher=live, check_memory=not any_size)
         if repeat > 1:
             train_repeats(recipe, folder, repeat, options)
         else:
             train_recipe(recipe, folder, options=options)
     if ranks.is_main:
-        show_result(folder, read_json(folder / RESULT))
+        show_result(folder, read_json(folder / RESULT), as_json=as_json)

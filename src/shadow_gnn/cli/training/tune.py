@@ -69,8 +69,8 @@ def tune_command(
       shadow tune recipe.toml --print-space > space.toml
       shadow tune recipe.toml --space space.toml --set training.num_epochs=20 --out studies/short
     """
-    from shadow_gnn.recipe.keys import toml_value
     from shadow_gnn.recipe.named import find_recipe
+    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.studies.tune.tuning import TuneOptions, search_space
 
     changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]

@@ -3,8 +3,8 @@
 Not for: choosing scopes in such a graph (extract/scope_graph.py), nor for folders (graph/store.py).
 """
 
-from shadow_gnn.extract.diffused.features import FeatureNeighbours
+from shadow_gnn.extract.diffused.features import FeatureNeighbors
 from shadow_gnn.extract.diffused.graph import Kept, diffuse_graph
 from shadow_gnn.extract.diffused.walks import HeatDiffusion, PprDiffusion
 
-__all__ = ["FeatureNeighbours", "HeatDiffusion", "Kept", "PprDiffusion", "diffuse_graph"]
+__all__ = ["FeatureNeighbors", "HeatDiffusion", "Kept", "PprDiffusion", "diffuse_graph"]

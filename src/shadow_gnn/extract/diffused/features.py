@@ -1,4 +1,4 @@
-"""Feature neighbours: the nodes whose features are nearest to each node's, by cosine, as blocks of rows.
+"""Feature neighbors: the nodes whose features are nearest to each node's, by cosine, as blocks of rows.
 
 Not for: similarity inside a scope's candidates (extract/similar.py).
 """
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.extract.diffused.block import Block, best_of
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph, SparseFeatures
 
 Search = Literal["exact", "hnsw"]
-"""exact compares all pairs of nodes; hnsw finds nearly all neighbours through an index of the library faiss."""
+"""exact compares all pairs of nodes; hnsw finds nearly all neighbors through an index of the library faiss."""
 
 _MOST_ENTRIES = 1 << 24
 _MOST_ROWS = 4096
@@ -26,11 +26,11 @@ _GROUP = 64
 
 
 @dataclass(frozen=True)
-class FeatureNeighbours:
-    """Cosine of the angle between features, where it is above 0; a node of zero features has no neighbours."""
+class FeatureNeighbors:
+    """Cosine of the angle between features, where it is above 0; a node of zero features has no neighbors."""
 
     search: Search = "exact"
-    """How neighbours are found."""
+    """How neighbors are found."""
     num_links: int = 32
     """hnsw: links of each node in the index; more are slower and find more."""
     num_visited: int = 128
@@ -38,18 +38,18 @@ class FeatureNeighbours:
 
     def __post_init__(self) -> None:
         if self.search not in ("exact", "hnsw"):
-            raise ValueError(f"FeatureNeighbours: search must be exact or hnsw, got {self.search!r}")
+            raise ValueError(f"FeatureNeighbors: search must be exact or hnsw, got {self.search!r}")
         for name, value in (("num_links", self.num_links), ("num_visited", self.num_visited)):
             if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= 10_000:
-                raise ValueError(f"FeatureNeighbours: {name} must be an integer from 2 to 10,000, got {value!r}")
+                raise ValueError(f"FeatureNeighbors: {name} must be an integer from 2 to 10,000, got {value!r}")
 
     def blocks(self, graph: Graph, *, topk: int | None, threshold: float, num_threads: int) -> Iterator[Block]:
         """Give all rows, the best of each already, a bounded part at a time; a node comes first in its own row."""
         if graph.x is None:
-            raise ValueError("FeatureNeighbours: graph must have features, got one without")
+            raise ValueError("FeatureNeighbors: graph must have features, got one without")
         if self.search == "hnsw":
             if topk is None:
-                raise ValueError("FeatureNeighbours: topk must be given for search hnsw, got none")
+                raise ValueError("FeatureNeighbors: topk must be given for search hnsw, got none")
             return self._indexed(_unit_rows(graph), topk, num_threads)
         if isinstance(graph.x, SparseFeatures):
             return _exact_sparse(graph.x, topk, threshold)
@@ -101,7 +101,7 @@ def _unit_rows(graph: Graph) -> NDArray[np.float32]:
 def _check_finite(length: NDArray[np.float64], start: int) -> None:
     if not np.isfinite(length).all():
         node = start + int(np.argmin(np.isfinite(length)))
-        raise ValueError(f"FeatureNeighbours: features must be finite, those of node {node} are not")
+        raise ValueError(f"FeatureNeighbors: features must be finite, those of node {node} are not")
 
 
 def _exact_dense(units: NDArray[np.float32], topk: int | None, threshold: float) -> Iterator[Block]:
@@ -150,7 +150,7 @@ def _exact_sparse(features: SparseFeatures, topk: int | None, threshold: float) 
 
 
 def _of_table(start: int, column: NDArray[np.int64], score: NDArray[np.float32]) -> Block:
-    """Return a table of neighbours [R, k] as a block; a column below 0 is none, and a node is best in its own row."""
+    """Return a table of neighbors [R, k] as a block; a column below 0 is none, and a node is best in its own row."""
     num_rows = len(column)
     row = np.repeat(np.arange(num_rows), column.shape[1])
     flat, value = column.reshape(-1).astype(np.int64), score.reshape(-1).astype(np.float32)

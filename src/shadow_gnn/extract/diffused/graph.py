@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.base import check_int, resolve_threads
+from shadow_gnn.extract.core_calls import resolve_threads
 from shadow_gnn.extract.diffused.block import Block, best_of
-from shadow_gnn.extract.diffused.features import FeatureNeighbours
+from shadow_gnn.extract.diffused.features import FeatureNeighbors
 from shadow_gnn.extract.diffused.walks import HeatDiffusion, PprDiffusion
+from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 
 Normalise = Literal["none", "rows", "symmetric"]
@@ -52,7 +53,7 @@ class Kept:
 
 def diffuse_graph(
     graph: Graph,
-    source: PprDiffusion | HeatDiffusion | FeatureNeighbours,
+    source: PprDiffusion | HeatDiffusion | FeatureNeighbors,
     kept: Kept | None = None,
     *,
     num_threads: int = 0,
@@ -69,7 +70,7 @@ def diffuse_graph(
         result = "directed" if directed else "undirected"
         raise ValueError(f"diffuse: normalise must be another for a result that is {result}, got {kept.normalise!r}")
     threads = resolve_threads(num_threads)
-    if isinstance(source, FeatureNeighbours):
+    if isinstance(source, FeatureNeighbors):
         blocks = source.blocks(graph, topk=kept.topk, threshold=kept.threshold, num_threads=threads)
     else:
         blocks = source.blocks(graph, num_threads=threads)

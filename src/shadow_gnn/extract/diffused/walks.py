@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract.diffused.block import Block
-from shadow_gnn.extract.ppr import ppr_scores
+from shadow_gnn.extract.kinds.ppr import ppr_scores
 from shadow_gnn.graph.record import Graph
 
 Transition = Literal["auto", "symmetric", "walk"]
-"""walk: a step goes to a neighbour in proportion to edge weight, D^-1 A; symmetric: D^-1/2 A D^-1/2, only for
+"""walk: a step goes to a neighbor in proportion to edge weight, D^-1 A; symmetric: D^-1/2 A D^-1/2, only for
 undirected graphs; auto: symmetric where it can be."""
 
 _MOST_ENTRIES = 1 << 23
@@ -159,7 +159,7 @@ def _degrees(graph: Graph) -> NDArray[np.float64]:
 
 
 def _step_matrix(graph: Graph) -> Any:
-    """Return D^-1 A; the row of a node without neighbours is empty."""
+    """Return D^-1 A; the row of a node without neighbors is empty."""
     matrix = _matrix(graph).astype(np.float64)
     matrix.data /= np.repeat(_degrees(graph), np.diff(graph.indptr))
     return matrix

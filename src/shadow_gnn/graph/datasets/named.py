@@ -19,7 +19,7 @@ from shadow_gnn.graph.datasets.ogb import ogb_source
 from shadow_gnn.graph.datasets.planetoid import planetoid_source
 from shadow_gnn.graph.datasets.saint import saint_source
 from shadow_gnn.graph.datasets.source import Reading, Source
-from shadow_gnn.graph.datasets.statistics import PAPER, PYG, Statistics, differences, listing_differences
+from shadow_gnn.graph.datasets.statistics import PAPER, PYG, Statistics, dataset_differences, listing_differences
 from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.importing.nodes import FeatureDtype
 from shadow_gnn.graph.record import Graph
@@ -100,7 +100,7 @@ def get_dataset(name: str, getting: Getting = _DEFAULTS, *, progress: Progress =
         raw = inner
 
     def check(graph: Graph) -> None:
-        _refuse(name, raw, differences(name, graph, expected=getting.expected))
+        _refuse(name, raw, dataset_differences(name, graph, expected=getting.expected))
 
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -151,7 +151,7 @@ PYG: dict[str, Statistics] = {
 """The other named data sets, as PyG's documentation has them."""
 
 
-def statistics(name: str) -> Statistics:
+def dataset_statistics(name: str) -> Statistics:
     """Return what is published about a named data set."""
     found = PAPER.get(name) or PYG.get(name)
     if found is None:
@@ -159,12 +159,12 @@ def statistics(name: str) -> Statistics:
     return found
 
 
-def differences(name: str, graph: Graph, *, expected: Statistics | None = None) -> list[str]:
+def dataset_differences(name: str, graph: Graph, *, expected: Statistics | None = None) -> list[str]:
     """Return one line for each thing in which a graph is not the named data set; none if all agree.
 
     expected: what is asked of it instead of the published statistics.
     """
-    wanted = expected or statistics(name)
+    wanted = expected or dataset_statistics(name)
     columns = 0 if graph.x is None else graph.x.shape[1]
     lines = [
         _line("nodes", wanted.num_nodes, graph.num_nodes),
@@ -184,7 +184,7 @@ def differences(name: str, graph: Graph, *, expected: Statistics | None = None) 
 
 def listing_differences(name: str, summary: Summary, *, expected: Statistics | None = None) -> list[str]:
     """Return a line if the raw files list another number of edges than those of the named data set."""
-    wanted = (expected or statistics(name)).listed
+    wanted = (expected or dataset_statistics(name)).listed
     line = None if wanted is None else _line("edges listed in the raw files", wanted, summary.edges_read)
     return [] if line is None else [line]
 

@@ -19,7 +19,7 @@ from shadow_gnn.graph.store import Contents, check_space, check_target, save_con
 _VERSION = 2
 
 
-def generate(
+def generate_graph(
     plan: GraphPlan,
     folder: str | Path,
     *,

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import new_array
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.extract.training_view import FeatureStatistics, all_seen, column_statistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch

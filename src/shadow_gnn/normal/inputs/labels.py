@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from shadow_gnn.base.disk_arrays import new_array
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.smoothing import smoothed

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.base import check_targets
-from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.options import DEFAULT_TELEPORT
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, PprExtractor, StochasticPprExtractor, Subgraphs
-from shadow_gnn.extract.base import check_targets
+from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.studies.analysis.exact_ppr import ExactPpr, exact_ppr, recall_at_k
 

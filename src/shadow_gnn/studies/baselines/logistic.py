@@ -107,12 +107,12 @@ def _scores(problem: Problem, inputs: Mapping[str, Tensor], weight: Tensor, offs
 
 
 def _minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
-    optimiser = torch.optim.LBFGS(parameters, max_iter=60, line_search_fn="strong_wolfe", tolerance_change=1e-7)
+    optimizer = torch.optim.LBFGS(parameters, max_iter=60, line_search_fn="strong_wolfe", tolerance_change=1e-7)
 
     def closure() -> Tensor:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
-    optimiser.step(closure)  # type: ignore[no-untyped-call]
+    optimizer.step(closure)  # type: ignore[no-untyped-call]

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, diags_array
 from torch import Tensor
 
 from shadow_gnn.base.memory_needs import GraphCounts
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.tasks.metrics import METRICS, Metric, Scores
 from shadow_gnn.tasks.task import NodeTask, label_kind, node_task, split_targets

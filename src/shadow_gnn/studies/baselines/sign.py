@@ -137,7 +137,7 @@ def _rounds(
     problem: Problem, network: SignNetwork, inputs: Sequence[Tensor], options: SignOptions, seed: int
 ) -> Iterator[int]:
     """Train one pass over the targets after the other, giving the number of steps done after each round."""
-    optimiser = torch.optim.Adam(
+    optimizer = torch.optim.Adam(
         network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
     )
     labels, step, begin = problem.labels["train"], 0, 0
@@ -146,9 +146,9 @@ def _rounds(
         order = torch.from_numpy(permutation(len(labels), derive_seed("sign", seed, epoch)))
         for rows in torch.split(order, options.batch_size):
             loss = problem.task.loss(network([x[rows] for x in inputs]), labels[rows])
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            optimizer.step()
             step += 1
         if step - begin >= options.round_steps:
             yield step

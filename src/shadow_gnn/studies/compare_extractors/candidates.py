@@ -5,15 +5,13 @@ Not for: what the size means for each kind (sized.py).
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from shadow_gnn.base.errors import RecipeError
-from shadow_gnn.extract import Extractor
-from shadow_gnn.recipe.faults import recipe_faults
-from shadow_gnn.recipe.records import EXTRACTORS, Recipe
+from shadow_gnn.extract import KINDS, Extractor
+from shadow_gnn.recipe.extractor_table import extractor_table, parse_extractor
+from shadow_gnn.recipe.faults import checked_extractor
 from shadow_gnn.studies.compare_extractors.sized import comparable_kinds, sized_table
 from shadow_gnn.training.build import build_extractor
 
@@ -46,27 +44,17 @@ def read_candidates(texts: Sequence[str], size: int) -> list[Candidate]:
     """
     found: list[Candidate] = []
     for text in texts:
-        tables = [_table(text)] if text.strip().startswith("{") else [{"kind": name} for name in _names(text)]
+        each = [text] if text.strip().startswith("{") else text.split(",")
+        try:
+            tables = [parse_extractor(part) for part in each]
+        except ValueError as error:
+            raise ValueError(f"{_OWNER}: --extractors {error}") from None
         found += [_candidate(_name(table), table, size) for table in tables]
     names = [candidate.name for candidate in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{_OWNER}: --extractors must be different, got {twice} twice")
     return found
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
-
-
-def _table(text: str) -> dict[str, Any]:
-    try:
-        table = tomllib.loads(f"value = {text.strip()}")
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{_OWNER}: --extractors must be kinds or a TOML table, got {text!r}: {error}") from None
-    if list(table) != ["value"]:
-        raise ValueError(f"{_OWNER}: --extractors must be kinds or one TOML table, got {text!r}")
-    return {"kind": "ppr", **table["value"]}
 
 
 def _name(table: dict[str, Any]) -> str:
@@ -82,25 +70,8 @@ def _shown(value: Any) -> str:
 def _candidate(name: str, table: dict[str, Any], size: int) -> Candidate:
     """Make a candidate; all faults of its table are shown together."""
     kind = table["kind"]
-    whole = {**sized_table(kind, size), **table} if isinstance(kind, str) and kind in EXTRACTORS else table
-    faults = recipe_faults({"graph": "any", "extractor": whole})
-    if faults:
-        raise RecipeError([f"{_OWNER}: {key or 'extractor'}: {text}" for key, text in faults])
-    recipe = Recipe.model_validate({"graph": "any", "extractor": whole}).extractor
-    assert recipe is not None
-    # As in training, so that what is drawn there is drawn here.
-    made = build_extractor(recipe, training=True)
-    return Candidate(name, recipe.model_dump(exclude_none=True), one_thread(made))
-
-
-def one_thread(extractor: Any) -> Any:
-    """Return an extractor, and those that it is made of, with one thread."""
-    if isinstance(extractor, (list, tuple)):
-        return type(extractor)(one_thread(part) for part in extractor)
-    if not is_dataclass(extractor) or isinstance(extractor, type):
-        return extractor
-    changes = {field.name: one_thread(getattr(extractor, field.name)) for field in fields(extractor) if field.init}
-    if "num_threads" in changes:
-        changes["num_threads"] = 1
-    same = all(changes[name] is getattr(extractor, name) for name in changes)
-    return extractor if same else replace(extractor, **changes)
+    whole = {**sized_table(kind, size), **table} if isinstance(kind, str) and kind in KINDS else table
+    made = checked_extractor(whole, _OWNER)
+    # As in training, so that scopes that are drawn there are drawn here.
+    built = build_extractor(made, training=True).with_common(num_threads=1)
+    return Candidate(name, extractor_table(made), built)

@@ -1,6 +1,6 @@
-"""Sized: the one table from an extractor's kind to the settings that give scopes of a wanted size.
+"""Sized: the one table from an extractor's kind to the options that give scopes of a wanted size.
 
-Not for: reading extractors that people write (candidates.py), nor for making them (training/build.py).
+Not for: reading extractors that people write (candidates.py), nor for making them (recipe/extractor_table.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from shadow_gnn.recipe.records import EXTRACTORS
+from shadow_gnn.extract import KINDS
+from shadow_gnn.recipe.extractor_table import table_of
 
 LEFT_OUT = {
     "stochastic-ppr": "its scopes are drawn in training alone; in evaluation they are those of ppr",
@@ -38,17 +39,17 @@ def sized_table(kind: str, size: int) -> dict[str, Any]:
     """Return the table of a recipe for scopes of at most size nodes; of kinds without topk and max_nodes, the kind."""
     if kind in _SETTINGS:
         return {"kind": kind, **_SETTINGS[kind](size)}
-    known = EXTRACTORS[kind].model_fields
+    known = table_of(KINDS[kind]).model_fields
     name = next((name for name in ("topk", "max_nodes") if name in known), None)
     return {"kind": kind} if name is None else {"kind": kind, name: size}
 
 
 def comparable_kinds() -> list[str]:
     """Return the kinds to compare where none are named: all but LEFT_OUT and those that need more than a size."""
-    return [kind for kind in EXTRACTORS if kind not in LEFT_OUT and not _missing(kind)]
+    return [kind for kind in KINDS if kind not in LEFT_OUT and not _missing(kind)]
 
 
 def _missing(kind: str) -> set[str]:
     """Return the keys that a recipe of this kind must set and a size does not."""
-    required = {name for name, field in EXTRACTORS[kind].model_fields.items() if field.is_required()}
+    required = {name for name, field in table_of(KINDS[kind]).model_fields.items() if field.is_required()}
     return required - sized_table(kind, 1).keys()

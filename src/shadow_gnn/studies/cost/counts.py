@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, Subgraphs
-from shadow_gnn.extract.base import check_targets
+from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import HopCounts, hop_counts
 from shadow_gnn.studies.cost.equations import ModelShape, layer_macs, model_macs, readout_macs

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import hop_counts
-from shadow_gnn.recipe import ModelRecipe, PprRecipe, Recipe
+from shadow_gnn.recipe import ModelRecipe, Recipe
 from shadow_gnn.studies.cost import (
     Estimate,
     ModelShape,
@@ -87,7 +88,7 @@ def recipe_costs(
     first one's.
     """
     width = input_dim(recipe, graph) if in_dim is None else in_dim
-    network = model_shape(recipe.parts[0].model or recipe.model, width, readout="center")
+    network = model_shape(recipe.all_branches[0].model or recipe.model, width, readout="center")
     ours, ours_nodes, ours_edges = _shadow(recipe, graph, targets, width, seed, progress)
     counts = hop_counts(graph, targets, network.num_layers, progress=progress)
     normal = normal_macs(counts, network)
@@ -116,8 +117,8 @@ def _shadow(
 ) -> tuple[Floats, Ints, Ints]:
     """Return operations, nodes and edges of each target's scopes, all branches together."""
     macs, nodes, edges = [], np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
-    for part in recipe.parts:
-        extractor = build_extractor(part.extractor or PprRecipe(), training=False)
+    for part in recipe.all_branches:
+        extractor = build_extractor(part.extractor or PprExtractor(), training=False)
         sizes = scope_sizes(graph, extractor, targets, seed=seed, progress=progress)
         macs.append(shadow_macs(sizes, model_shape(part.model or recipe.model, width)))
         nodes, edges = nodes + sizes.nodes, edges + sizes.edges

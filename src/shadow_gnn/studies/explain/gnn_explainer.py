@@ -24,7 +24,7 @@ class TwinExplainer:
     """PyG's GNNExplainer for a normal GNN; what it finds depends on the target, its scope and the seed alone."""
 
     def __init__(self, model: ShadowGNN, target: Target, *, num_epochs: int = 100, seed: int = 0) -> None:
-        """Make the model's twin; num_epochs: steps of the optimiser for each target."""
+        """Make the model's twin; num_epochs: steps of the optimizer for each target."""
         from torch_geometric.explain import Explainer, GNNExplainer
 
         if target not in _MODES:

@@ -1,4 +1,4 @@
-"""Learn: scopes that a trained model asks for, in the paper's two phases.
+"""Learned scopes: scopes chosen by a trained model, in the paper's two phases.
 
 Not for: the explanations themselves (explain/), nor for training (run/).
 """

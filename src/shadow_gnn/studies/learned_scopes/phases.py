@@ -26,7 +26,7 @@ from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.studies.learned_scopes.recipes import (
     CANDIDATES_PER_NODE,
     Method,
-    candidate_recipe,
+    candidate_extractor,
     check_recipe,
     learned_recipe,
     normal_recipe,
@@ -42,18 +42,18 @@ from shadow_gnn.training.runs.run import RunOptions, RunWatcher, SilentRun, resu
 
 Ints = NDArray[np.int64]
 
-RECORD, SCOPES = "learn.json", "scopes.safetensors"
+RECORD, SCOPES = "learned-scopes.json", "scopes.safetensors"
 NORMAL, LEARNED, ORIGINAL = "normal", "learned", "original"
 MOST_FULL_EDGES = 5_000_000
 """Graphs of more CSR entries are trained on drawn neighbours in phase 1."""
 _OVERLAP_TARGETS = 1000
 
 
-class LearnRecord(Record):
-    """The content of learn.json: everything that decides the scopes, except the recipe."""
+class LearnedScopesRecord(Record):
+    """The content of learned-scopes.json: everything that decides the scopes, except the recipe."""
 
-    format: Literal["shadow-learn"] = "shadow-learn"
-    """Tells the file from any other learn.json."""
+    format: Literal["shadow-learned-scopes"] = "shadow-learned-scopes"
+    """Identifies the file."""
     version: Literal[1] = 1
     """Version of the folder's layout."""
     explainer: Explainer
@@ -75,8 +75,8 @@ class LearnRecord(Record):
 
 
 @dataclass(frozen=True)
-class LearnOptions:
-    """What `learn_scope` can do without."""
+class LearnedScopeOptions:
+    """Optional settings of `make_learned_scopes`."""
 
     explainer: Explainer = "saliency"
     """How candidates are ranked: the gradient with respect to every message, or PyG's GNNExplainer."""
@@ -89,7 +89,7 @@ class LearnOptions:
     targets: Literal["splits", "all"] = "splits"
     """Nodes that get a scope."""
     method: Method | None = None
-    """How the normal GNN is trained; None for full on graphs that are small enough, else neighbour."""
+    """How the normal GNN is trained; None for full on graphs that are small enough, else neighbor."""
     num_epochs: int | None = None
     """Epochs of the normal GNN; None for those of the recipe, and 100 at least where an epoch is one step."""
     source: Path | None = None
@@ -98,7 +98,7 @@ class LearnOptions:
     """Also train the recipe as it is, on the scopes of its own extractor."""
 
 
-class LearnWatcher(RunWatcher, Protocol):
+class PhaseWatcher(RunWatcher, Protocol):
     """Receives the events of a job."""
 
     def on_phase(self, text: str) -> None:
@@ -106,28 +106,28 @@ class LearnWatcher(RunWatcher, Protocol):
         ...
 
 
-class SilentLearn(SilentRun):
+class SilentPhases(SilentRun):
     """A watcher that does nothing."""
 
     def on_phase(self, text: str) -> None:
         """Do nothing."""
 
 
-def learn_scope(
+def make_learned_scopes(
     recipe: Recipe,
     folder: str | Path,
-    options: LearnOptions | None = None,
+    options: LearnedScopeOptions | None = None,
     *,
-    watcher: LearnWatcher | None = None,
+    watcher: PhaseWatcher | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Learn scopes for a recipe of a shaDow model and train it on them; return what is in result.json.
+    """Make learned scopes for a recipe of a shaDow model and train it on them; return the content of result.json.
 
     Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
     of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment resumes when it
     is made again, and ends with the same scopes and results on the same processor with as many threads.
     """
-    folder, options, watcher = Path(folder), options or LearnOptions(), watcher or SilentLearn()
+    folder, options, watcher = Path(folder), options or LearnedScopeOptions(), watcher or SilentPhases()
     check_recipe(recipe)
     graph = open_recipe_graph(recipe.graph)
     recipe = with_graph_path(recipe, graph)
@@ -155,8 +155,8 @@ class _Work:
     folder: Path
     recipe: Recipe
     graph: Graph
-    record: LearnRecord
-    watcher: LearnWatcher
+    record: LearnedScopesRecord
+    watcher: PhaseWatcher
 
     @property
     def scopes(self) -> Path:
@@ -165,7 +165,7 @@ class _Work:
     def extractor(self, num_nodes: int) -> Extractor:
         """Return the recipe's own extractor with scopes of another size."""
         assert self.recipe.extractor is not None
-        return build_extractor(candidate_recipe(self.recipe.extractor, num_nodes), training=False, edge_pos=True)
+        return build_extractor(candidate_extractor(self.recipe.extractor, num_nodes), training=False, edge_pos=True)
 
     def explained(self) -> Run:
         """Return the run whose model is explained, trained if need be."""
@@ -253,16 +253,16 @@ def _targets(graph: Graph, which: Literal["splits", "all"]) -> Ints:
     return np.unique(np.concatenate([np.asarray(nodes, dtype=np.int64) for nodes in graph.splits.values()]))
 
 
-def _record(recipe: Recipe, graph: Graph, options: LearnOptions, kept: Method | None) -> LearnRecord:
+def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Method | None) -> LearnedScopesRecord:
     """Fill in what the options leave open; kept: the method that was chosen when the folder was made."""
     assert recipe.extractor is not None
     topk = scope_size(recipe.extractor) if options.topk is None else options.topk
     candidates = CANDIDATES_PER_NODE * topk if options.candidates is None else options.candidates
     if candidates < topk:
         raise ValueError(f"learn-scope: candidates must be at least topk {topk}, got {candidates}")
-    candidate_recipe(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
+    candidate_extractor(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
     try:
-        return LearnRecord(
+        return LearnedScopesRecord(
             explainer=options.explainer,
             explainer_epochs=options.explainer_epochs,
             topk=topk,
@@ -280,10 +280,10 @@ def _record(recipe: Recipe, graph: Graph, options: LearnOptions, kept: Method | 
 def _method(recipe: Recipe, graph: Graph) -> Method:
     """Choose the whole graph at once where it is small and fits into half of the memory there is."""
     if graph.num_edges > MOST_FULL_EDGES:
-        return "neighbour"
+        return "neighbor"
     free = available_memory()
     fits = free is None or 2 * run_need(normal_recipe(recipe, "full"), graph).total <= free
-    return "full" if fits else "neighbour"
+    return "full" if fits else "neighbor"
 
 
 def _kept_method(folder: Path) -> Method | None:
@@ -292,7 +292,7 @@ def _kept_method(folder: Path) -> Method | None:
     return next((method for method in get_args(Method) if method == found), None)
 
 
-def _open_folder(folder: Path, recipe: Recipe, record: LearnRecord) -> None:
+def _open_folder(folder: Path, recipe: Recipe, record: LearnedScopesRecord) -> None:
     """Make the folder, or check that it was begun with the same recipe and options."""
     if not os.path.lexists(folder):
         files = {RECIPE: write_recipe(recipe), RECORD: record.model_dump_json(indent=1) + "\n"}

@@ -5,27 +5,34 @@ Not for: running them (phases.py).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from shadow_gnn.recipe import ExtractorRecipe, FileRecipe, Recipe
+from shadow_gnn.extract import BaseExtractor, FileExtractor
+from shadow_gnn.extract.options import options_of
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.extractor_table import extractor_table
 
-Method = Literal["full", "neighbour"]
+Method = Literal["full", "neighbor"]
 
 FULL_EPOCHS = 100
 """Least epochs of a normal GNN on the whole graph at once, where an epoch is one step."""
 _EVALUATIONS = 20
 DEFAULT_TOPK = 200
 CANDIDATES_PER_NODE = 4
-"""Candidates for each node of a learned scope, if nothing else is asked for."""
+"""Candidates for each node of a learned scope by default."""
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Raise unless scopes can be learned for a recipe."""
+    """Raise unless a recipe can have learned scopes."""
     faults = (
         (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
         (recipe.is_normal, f'training.method must be "shadow", got "{recipe.training.method}"'),
-        (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; learn them one by one"),
+        (
+            bool(recipe.branches),
+            f"branches must be left out, got {len(recipe.branches)}; choose one of them",
+        ),
         (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
     )
     for wrong, text in faults:
@@ -45,28 +52,26 @@ def normal_recipe(recipe: Recipe, method: Method, num_epochs: int | None = None)
     return Recipe.model_validate(table)
 
 
-def scope_size(extractor: ExtractorRecipe) -> int:
-    """Return how many nodes the scopes of a recipe have at most; the usual number if it does not say."""
-    for name in ("topk", "max_nodes"):
-        if (size := getattr(extractor, name, None)) is not None:
-            return int(size)
-    return DEFAULT_TOPK
+def scope_size(extractor: BaseExtractor) -> int:
+    """Return how many nodes the scopes of an extractor have at most; the usual number if it does not say."""
+    table = extractor_table(extractor)
+    return int(table.get("topk", table.get("max_nodes", DEFAULT_TOPK)))
 
 
-def candidate_recipe(extractor: ExtractorRecipe, num_nodes: int) -> ExtractorRecipe:
+def candidate_extractor(extractor: BaseExtractor, num_nodes: int) -> BaseExtractor:
     """Return the same extractor with scopes of up to num_nodes nodes."""
-    fields = type(extractor).model_fields
+    known = {option.name for option in options_of(type(extractor))}
     changes: dict[str, Any] = {}
-    if "max_nodes" in fields:
-        changes["max_nodes"] = None if "topk" in fields else num_nodes
-    if "topk" in fields:
+    if "max_nodes" in known:
+        changes["max_nodes"] = None if "topk" in known else num_nodes
+    if "topk" in known:
         changes["topk"] = num_nodes
     if not changes:
         raise ValueError(f"learn-scope: extractor must have topk or max_nodes to widen, got kind {extractor.kind!r}")
-    return extractor.model_copy(update=changes)
+    return replace(extractor, **changes)
 
 
 def learned_recipe(recipe: Recipe, path: Path, topk: int) -> Recipe:
     """Return the recipe of phase 2: the same shaDow model on the scopes of a file."""
-    extractor = FileRecipe(path=str(path.absolute()), topk=topk, other_graph=recipe.task.inductive)
+    extractor = FileExtractor(path.absolute(), topk=topk, other_graph=recipe.task.inductive)
     return recipe.model_copy(update={"extractor": extractor})

@@ -22,7 +22,7 @@ from shadow_gnn.extract import Extractor, induce
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, read_scope_file, sorted_nodes, write_scope_file
 from shadow_gnn.extract.training_view import training_view
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.inference.loaders import model_inputs
+from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.loader import Loader
 from shadow_gnn.normal.inputs.columns import Inputs
@@ -121,12 +121,12 @@ class Places:
     @classmethod
     def of(cls, trained: TrainedModel, graph: Graph, *, inductive: bool) -> Places:
         """Make the view of inductive training, if there is one."""
-        whole = Place(graph, model_inputs(trained, graph))
+        whole = Place(graph, Predictor(trained, graph).inputs)
         if not inductive:
             return cls(whole, None, np.zeros(0, np.int64))
         train = split_targets(graph, "train")
         view = training_view(graph, train)
-        return cls(whole, Place(view, model_inputs(trained, view)), train)
+        return cls(whole, Place(view, Predictor(trained, view).inputs), train)
 
     def parts(self, targets: Ints) -> Iterator[tuple[Place, Ints]]:
         """Divide targets by the graph they are scored on."""

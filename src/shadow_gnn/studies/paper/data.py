@@ -13,10 +13,10 @@ from typing import Any
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.datasets.named import data_folder, find_dataset
-from shadow_gnn.graph.datasets.statistics import PAPER, differences
+from shadow_gnn.graph.datasets.statistics import PAPER, dataset_differences
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST, open_graph
-from shadow_gnn.studies.paper.experiment import Job, Options, Result
+from shadow_gnn.studies.paper.experiment import Job, ReproduceOptions, Result
 
 SEED = 0
 """Of every sample of targets."""
@@ -44,7 +44,7 @@ def open_found(names: Sequence[str], folder: Path | None) -> dict[str, Graph]:
 
 def dataset_jobs(
     names: Sequence[str],
-    options: Options,
+    options: ReproduceOptions,
     title: str,
     measure: Callable[[str, Graph, int, Progress], Result],
     *,
@@ -85,18 +85,18 @@ def data_lines(names: Sequence[str], folder: Path | None) -> list[str]:
     return lines
 
 
-def comparable(graphs: Mapping[str, Graph], options: Options) -> set[str]:
+def comparable(graphs: Mapping[str, Graph], options: ReproduceOptions) -> set[str]:
     """Return the names of the graphs that equal the paper's data; none with --fast, whose models are small."""
     if options.fast:
         return set()
-    return {name for name, graph in graphs.items() if name in PAPER and not differences(name, graph)}
+    return {name for name, graph in graphs.items() if name in PAPER and not dataset_differences(name, graph)}
 
 
-def data_titles(graphs: Mapping[str, Graph], options: Options) -> dict[str, str]:
+def data_titles(graphs: Mapping[str, Graph], options: ReproduceOptions) -> dict[str, str]:
     """Return the title of each dataset in figures; it marks data that differs from the paper's."""
     titles = {}
     for name, graph in graphs.items():
-        marks = ["not the paper's data"] if name in PAPER and differences(name, graph) else []
+        marks = ["not the paper's data"] if name in PAPER and dataset_differences(name, graph) else []
         marks += ["--fast"] if options.fast else []
         titles[name] = f"{name} ({', '.join(marks)})" if marks else name
     return titles
@@ -121,7 +121,7 @@ def _verdict(name: str, graph: Graph) -> str:
     """Say in one line whether a graph is the paper's dataset, and what differs if it is not."""
     if name not in PAPER:
         return "not a dataset of the paper"
-    found = differences(name, graph)
+    found = dataset_differences(name, graph)
     if not found:
         return "all counts are those of the paper's data"
     return f"NOT the paper's data, accuracies are not comparable: {'; '.join(found)}"

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from shadow_gnn.base.errors import RunError, ShadowError, WriteError
 from shadow_gnn.studies.paper.data import data_lines
-from shadow_gnn.studies.paper.experiment import Experiment, Finding, Job, Options, Result
+from shadow_gnn.studies.paper.experiment import Experiment, Finding, Job, ReproduceOptions, Result
 from shadow_gnn.studies.paper.report import write_finding
 from shadow_gnn.training.runs.folder import locked, read_json, write_json
 
@@ -100,7 +100,7 @@ class Outcome:
 
 def reproduce(
     experiment: Experiment,
-    options: Options,
+    options: ReproduceOptions,
     *,
     only: str = "*",
     report: bool = False,
@@ -201,7 +201,7 @@ class _Work:
     faults: Mapping[str, Exception]
 
 
-def _complete(finding: Finding, experiment: Experiment, options: Options, work: _Work) -> Finding:
+def _complete(finding: Finding, experiment: Experiment, options: ReproduceOptions, work: _Work) -> Finding:
     """Add the parts of every finding: its data, --fast, and the number of jobs."""
     data = "\n".join(data_lines(experiment.data, options.data)) if experiment.data else ""
     fast = "Made with `--fast`: few targets, and small models where any are trained. Not to be compared with the paper."

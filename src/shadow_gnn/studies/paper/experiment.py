@@ -29,8 +29,8 @@ Result = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Options:
-    """Options of an experiment from the command line."""
+class ReproduceOptions:
+    """ReproduceOptions of an experiment from the command line."""
 
     data: Path | None = None
     """A folder of graph folders, each with the name of its dataset, or the one graph folder that is needed; None for
@@ -110,10 +110,10 @@ class Experiment(Protocol):
         """Names of the datasets that it can use; a finding says which were available and how they differ."""
         ...
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return the jobs in the order in which they are done; a missing dataset is named here, before any work."""
         ...
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Make the tables and the figure of the jobs' results, by key; jobs that were left out are not there."""
         ...

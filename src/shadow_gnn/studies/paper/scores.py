@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Options, Result, Spread, Table
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.training_jobs import FAST, Row, count_runs, metric_of, num_runs, score
 
 HOW = (
@@ -44,7 +44,7 @@ class Heads:
     """Heads of the labels of its lines."""
 
 
-def how_text(options: Options, paper_runs: int) -> str:
+def how_text(options: ReproduceOptions, paper_runs: int) -> str:
     """Say how the scores were made."""
     runs = num_runs(options, paper_runs)
     text = HOW.format(runs="one seed" if runs == 1 else f"{runs} seeds")

@@ -19,7 +19,7 @@ import numpy as np
 from shadow_gnn.base.files import Progress, new_checksum
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.studies.paper.experiment import Job, Options, Result, Spread
+from shadow_gnn.studies.paper.experiment import Job, ReproduceOptions, Result, Spread
 
 if TYPE_CHECKING:
     from shadow_gnn.training.loop import Step, TrainingState
@@ -49,13 +49,18 @@ class Row:
     """Name of the dataset."""
 
 
-def num_runs(options: Options, paper: int) -> int:
+def num_runs(options: ReproduceOptions, paper: int) -> int:
     """Return the number of seeds: as asked, else 1 with --fast, else as in the paper."""
     return options.repeat or (1 if options.fast else paper)
 
 
 def training_jobs(
-    rows: Iterable[Row], graphs: Mapping[str, Graph], options: Options, recipe_of: RecipeOf, *, paper_runs: int = 5
+    rows: Iterable[Row],
+    graphs: Mapping[str, Graph],
+    options: ReproduceOptions,
+    recipe_of: RecipeOf,
+    *,
+    paper_runs: int = 5,
 ) -> list[Job]:
     """Return a job for each recipe and seed whose dataset is there: the first seed of all recipes, then the second.
 
@@ -94,7 +99,7 @@ def metric_of(results: Mapping[str, Result], recipes: Sequence[str]) -> str:
     return " / ".join(name.replace("_", "-").replace("hits", "Hits@") for name in names) or "score"
 
 
-def adapted(recipe: Recipe, options: Options) -> Recipe:
+def adapted(recipe: Recipe, options: ReproduceOptions) -> Recipe:
     """Return the recipe, or a small one with --fast."""
     return fast_recipe(recipe) if options.fast else recipe
 
@@ -154,7 +159,7 @@ class _Known:
         return cls(graph, {"fingerprint": graph.fingerprint, "content": content_hash(graph), "targets": targets})
 
 
-def _training_job(row: Row, recipe: Recipe, known: _Known, options: Options) -> Job:
+def _training_job(row: Row, recipe: Recipe, known: _Known, options: ReproduceOptions) -> Job:
     settings = {"recipe": recipe.model_dump(mode="json", exclude={"graph"}), "data": row.data, **known.settings}
     key = run_key(row.recipe, recipe.seed)
     # The name has the settings: a run of other settings is never resumed.

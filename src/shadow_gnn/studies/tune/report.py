@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from shadow_gnn.base.files import write_file
 from shadow_gnn.base.metric_order import metric_from_score
 from shadow_gnn.recipe.file import write_recipe
-from shadow_gnn.recipe.keys import toml_value
+from shadow_gnn.recipe.record import toml_value
 from shadow_gnn.studies.tune.space import Choices, Label, Range, Space
 from shadow_gnn.training.runs.folder import RESULT, read_json
 

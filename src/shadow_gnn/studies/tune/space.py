@@ -16,8 +16,9 @@ from typing import Any
 
 from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.base.files import open_regular
-from shadow_gnn.recipe import KhopRecipe, PprRecipe, Recipe
-from shadow_gnn.recipe.keys import toml_value
+from shadow_gnn.extract import KhopExtractor, PprExtractor
+from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.record import toml_value
 
 Label = bool | int | float | str
 """A value as Optuna stores it: itself, or the TOML text of a list or table."""
@@ -146,16 +147,16 @@ def paper_space(recipe: Recipe) -> Space:
     keys["model.dropout"] = Range(0.0, 0.5, 0.05)
     keys["model.dropedge"] = Range(0.0, 0.5, 0.05)
     keys["training.learning_rate"] = Choices((0.01, 0.002, 0.001, 0.0005, 0.0002, 0.0001, 0.00005, 0.00002))
-    if recipe.training.method in ("shadow", "neighbour"):
+    if recipe.training.method in ("shadow", "neighbor"):
         keys["training.batch_size"] = Choices((16, 32, 64, 128, 256))
     if recipe.branches:
         places = [(f"branches.{number}.extractor", branch.extractor) for number, branch in enumerate(recipe.branches)]
     else:
         places = [("extractor", recipe.extractor)]
     for name, extractor in places:
-        if isinstance(extractor, PprRecipe):
+        if isinstance(extractor, PprExtractor):
             keys[name] = Choices(tuple({"topk": topk, "threshold": share} for topk, share in _PPR))
-        elif isinstance(extractor, KhopRecipe):
+        elif isinstance(extractor, KhopExtractor):
             keys[f"{name}.fanout"] = Choices((5, 10, 15, 20))
     return Space(keys)
 

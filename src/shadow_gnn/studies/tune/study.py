@@ -19,7 +19,7 @@ from shadow_gnn.base.errors import RunError, ShadowError
 from shadow_gnn.base.files import new_folder, write_blocks
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.recipe.keys import toml_value
+from shadow_gnn.recipe.record import toml_value
 from shadow_gnn.studies.tune.space import MAX_ENUMERATED, Choices, Label, Range, Space, Values
 from shadow_gnn.training.runs.folder import read_json
 

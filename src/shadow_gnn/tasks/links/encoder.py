@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.epochs import derive_seed, permutation
 from shadow_gnn.nn.sparse.ops import Adjacency, aggregate

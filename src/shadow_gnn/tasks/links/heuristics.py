@@ -19,7 +19,7 @@ from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.ppr import DEFAULT_TELEPORT
+from shadow_gnn.extract.options import DEFAULT_TELEPORT
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
 from shadow_gnn.tasks.links.pairs import Ints, check_pairs

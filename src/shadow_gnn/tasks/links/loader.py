@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shadow_gnn.extract.base import Extractor
+from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchReader
 from shadow_gnn.loading.epochs import WHOLE, RankPart, derive_seed, permutation

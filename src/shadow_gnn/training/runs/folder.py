@@ -23,6 +23,7 @@ from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RecipeError, RunError, WriteError
 from shadow_gnn.base.files import new_checksum, new_folder, read_object, write_blocks, write_file
+from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.manifest import read_manifest
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST
@@ -74,9 +75,25 @@ class Run:
     record: RunRecord
     """What it is done on."""
 
+    def __repr__(self) -> str:
+        """Show the folder and the result in one line."""
+        return as_line("Run", self._facts())
+
+    def _repr_html_(self) -> str:
+        """Show the same as a table in a notebook."""
+        return as_html("Run", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        model, result = self.recipe.model, self.result
+        facts = {"folder": str(self.folder), "model": f"{model.num_layers} layers of {model.layer}-{model.hidden_dim}"}
+        if result is None:
+            return {**facts, "state": "not finished"}
+        value = result["test"].get(result["monitor"])
+        return {**facts, f"test {result['monitor']}": "-" if value is None else f"{value:.4f}"}
+
     @property
     def result(self) -> dict[str, Any] | None:
-        """What came out; None while the run is not finished."""
+        """The metrics and times of a finished run; None before that."""
         path = self.folder / RESULT
         return read_json(path) if path.exists() else None
 

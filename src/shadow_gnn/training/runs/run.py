@@ -18,11 +18,11 @@ import torch
 from shadow_gnn.base.errors import TrainingError, WriteError
 from shadow_gnn.base.memory_available import available_memory, check_need
 from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
-from shadow_gnn.extract.base import edge_graph
+from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import check_space
 from shadow_gnn.loading.epochs import RankPart
-from shadow_gnn.recipe import PATH_KEYS, CombinedRecipe, ExtractorRecipe, Recipe
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
@@ -168,7 +168,7 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
     method = recipe.training.method
     if not ranks.alone and method in ("full", "saint"):
         raise ValueError(
-            f"training: method must be shadow or neighbour for {ranks.num_ranks} processes, got {method!r}, "
+            f"training: method must be shadow or neighbor for {ranks.num_ranks} processes, got {method!r}, "
             "whose batches are one graph that cannot be shared; train it as one process"
         )
 
@@ -201,15 +201,8 @@ def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
 def _with_other_paths(recipe: Recipe) -> Recipe:
     """Return the recipe with the whole paths of the folders and files that its extractors name."""
 
-    def whole(extractor: ExtractorRecipe | None) -> ExtractorRecipe | None:
-        if extractor is None:
-            return None
-        named = {key: getattr(extractor, key, None) for key in PATH_KEYS}
-        update: dict[str, object] = {key: os.path.abspath(name) for key, name in named.items() if name}
-        if isinstance(extractor, CombinedRecipe):
-            parts = (part.model_copy(update={"extractor": whole(part.extractor)}) for part in extractor.parts)
-            update["parts"] = tuple(parts)
-        return extractor.model_copy(update=update)
+    def whole(extractor: BaseExtractor | None) -> BaseExtractor | None:
+        return None if extractor is None else extractor.with_absolute_paths()
 
     branches = tuple(branch.model_copy(update={"extractor": whole(branch.extractor)}) for branch in recipe.branches)
     return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
@@ -366,7 +359,7 @@ def _config(setup: RunSetup) -> ModelConfig:
         value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
         value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
         class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
-        branches=recipe.parts,
+        branches=recipe.all_branches,
         inputs=recipe.inputs,
         link=recipe.link,
         num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
@@ -378,7 +371,7 @@ def _config(setup: RunSetup) -> ModelConfig:
 
 def _branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
     """Return what the edges of each branch have, if any branch has those of another graph."""
-    if all(edge_graph(extractor, setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
+    if all(extractor.edge_graph(setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
         return None
     return tuple(branch_edges(setup.recipe, setup.graph))
 

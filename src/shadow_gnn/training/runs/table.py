@@ -11,7 +11,9 @@ from typing import Any
 
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.base.metric_order import is_better
+from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.training.runs.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, RunState, read_json, run_state
 from shadow_gnn.training.runs.loggers import read_csv
@@ -109,16 +111,17 @@ def _what(recipe: Recipe) -> tuple[str, str, str]:
     A normal GNN has its method in the place of an extractor.
     """
     method = recipe.training.method
-    models = [part.model or recipe.model for part in recipe.parts]
+    models = [part.model or recipe.model for part in recipe.all_branches]
     columns = (
         [model.layer for model in models],
         [str(model.num_layers) for model in models],
-        [_extractor(part.extractor) if part.extractor is not None else method for part in recipe.parts],
+        [_extractor(part.extractor) if part.extractor is not None else method for part in recipe.all_branches],
     )
     layer, num_layers, extractor = (" + ".join(dict.fromkeys(column)) for column in columns)
     return layer, num_layers, extractor
 
 
-def _extractor(recipe: Any) -> str:
-    size = getattr(recipe, "topk", getattr(recipe, "num_hops", None))
-    return recipe.kind if size is None else f"{recipe.kind} {size}"
+def _extractor(extractor: BaseExtractor) -> str:
+    table = extractor_table(extractor)
+    size = table.get("topk", table.get("num_hops"))
+    return extractor.kind if size is None else f"{extractor.kind} {size}"

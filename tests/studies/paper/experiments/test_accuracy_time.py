@@ -5,7 +5,7 @@ from tests.studies.paper.measured import run_twice
 
 from shadow_gnn.base.files import silent
 from shadow_gnn.graph.store import open_graph
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 from shadow_gnn.studies.paper.experiments import accuracy_time
 from shadow_gnn.studies.paper.experiments.accuracy_time import (
     DATA,
@@ -36,7 +36,7 @@ def test_models_are_trained_once_and_evaluated_with_every_size(data_folder, tmp_
 
 
 def test_the_size_it_was_trained_with_gives_the_runs_own_score(data_folder, tmp_path):
-    options = Options(data=data_folder / "flickr", fast=True, out=tmp_path)
+    options = ReproduceOptions(data=data_folder / "flickr", fast=True, out=tmp_path)
     (job,) = [job for job in AccuracyTime().jobs(options) if job.key == "flickr-sage-5-ppr"]
     found = job.run(silent)
     assert found["points"][-1]["size"] == 30

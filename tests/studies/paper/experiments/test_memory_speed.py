@@ -7,7 +7,7 @@ import pytest
 from shadow_gnn.graph.store import open_graph
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.engine import reproduce
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 from shadow_gnn.studies.paper.experiments.memory_speed import BATCH_SIZES, DATA, PRINTED, MemorySpeed, measure_steps
 
 
@@ -17,7 +17,7 @@ def result(size: int, wall: float, memory: int | None) -> dict:
 
 def test_speed_is_over_that_of_the_smallest_batches(tmp_path):
     results = {f"ogbn-products-{size}": result(size, 8 / size, size * 10**7) for size in BATCH_SIZES}
-    finding = MemorySpeed().finding({**results, "flickr-64": result(64, 1.0, None)}, Options())
+    finding = MemorySpeed().finding({**results, "flickr-64": result(64, 1.0, None)}, ReproduceOptions())
     (table,) = finding.tables
     assert [row[:6] for row in table.rows[:3]] == [
         ("ogbn-products", 32, 2.3, 1.0, 0.32, 1.0),
@@ -43,7 +43,7 @@ def test_steps_train_and_are_timed(data_folder):
 
 @pytest.mark.slow
 def test_every_batch_size_is_measured_in_a_process_of_its_own(data_folder, tmp_path):
-    options = Options(data=data_folder / "flickr", fast=True, out=tmp_path)
+    options = ReproduceOptions(data=data_folder / "flickr", fast=True, out=tmp_path)
     outcome = reproduce(MemorySpeed(), options)
     assert outcome.faults == {}
     assert outcome.num_done == len(BATCH_SIZES)

@@ -8,7 +8,7 @@ from tests.studies.paper.measured import run_twice
 
 from shadow_gnn.base.files import silent
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.paper.experiment import Options
+from shadow_gnn.studies.paper.experiment import ReproduceOptions
 from shadow_gnn.studies.paper.experiments import sgc
 from shadow_gnn.studies.paper.experiments.sgc import DATA, KINDS, POWERS, PRINTED, SgcOversmoothing, propagate
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, fit_powers
@@ -55,7 +55,7 @@ def test_seed_decides():
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_inductive_training_sees_only_training_nodes(kind, tmp_path):
-    graph, options = communities(120), Options(out=tmp_path)
+    graph, options = communities(120), ReproduceOptions(out=tmp_path)
     recipe = paper_recipe("flickr-sgc-40-ppr")
     inputs, labels = propagate(graph, recipe, kind, options, silent)
     changed = communities(120)
@@ -84,7 +84,7 @@ def test_seeds_share_one_propagation(data_folder, tmp_path, monkeypatch):
     calls = []
     true = sgc.propagate
     monkeypatch.setattr(sgc, "propagate", lambda *given: calls.append(given[2]) or true(*given))
-    options = Options(data=data_folder / "ogbn-arxiv", repeat=2, fast=True, out=tmp_path)
+    options = ReproduceOptions(data=data_folder / "ogbn-arxiv", repeat=2, fast=True, out=tmp_path)
     jobs = SgcOversmoothing().jobs(options)
     assert [job.key for job in jobs] == [f"ogbn-arxiv-{kind}-{seed}" for kind in KINDS for seed in (0, 1)]
     results = {job.key: job.run(silent) for job in jobs}

@@ -6,7 +6,7 @@ from tests.communities import communities, one_thread, small_recipe  # noqa: F40
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.engine import reproduce
-from shadow_gnn.studies.paper.experiment import Options, Spread
+from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
 from shadow_gnn.studies.paper.experiments.table1 import MODELS, Table1
 from shadow_gnn.studies.paper.paper_values import TABLE_1
 
@@ -47,7 +47,7 @@ def test_sums_of_the_transcribed_values():
 def outcome(tmp_path_factory):
     folder = tmp_path_factory.mktemp("table1")
     save_graph(communities(), folder / "data" / "flickr")
-    options = Options(data=folder / "data", repeat=1, out=folder / "out")
+    options = ReproduceOptions(data=folder / "data", repeat=1, out=folder / "out")
     return reproduce(Table1(recipe_of), options, only="*flickr*gcn*"), options
 
 
@@ -87,7 +87,7 @@ def test_accuracies_and_costs_stand_beside_the_papers(outcome):
 
 def test_paper_without_memory_is_said(tmp_path, outcome):
     save_graph(communities(), tmp_path / "yelp")
-    options = Options(data=tmp_path / "yelp", repeat=1, out=tmp_path / "out")
+    options = ReproduceOptions(data=tmp_path / "yelp", repeat=1, out=tmp_path / "out")
     found = reproduce(Table1(recipe_of), options, only="yelp-gcn-5-full-*").finding
     row = next(row for row in found.tables[0].rows if row[1:3] == ("GCN", "5"))
     assert row[3] == 1

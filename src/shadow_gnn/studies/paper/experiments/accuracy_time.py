@@ -6,6 +6,7 @@ Not for: times by part (extraction_time.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,15 @@ from typing import Any
 import torch
 
 from shadow_gnn.base.files import Progress
+from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import closure_batch
-from shadow_gnn.recipe import PprRecipe, Recipe
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted, digest, fast_graph, train
 from shadow_gnn.tasks.metrics import METRICS
@@ -63,7 +65,7 @@ class AccuracyTime:
     summary = "Accuracy against inference time, the scope size changed without retraining."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each model, shaDow and, where the figure has them, normal: training and evaluation."""
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
@@ -74,7 +76,7 @@ class AccuracyTime:
                     jobs.append(_job(name, layer, "full", small, options))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         return Finding(
             title="Inference time against accuracy",
@@ -85,7 +87,7 @@ class AccuracyTime:
         )
 
 
-def _job(name: str, layer: str, kind: str, graph: Graph, options: Options) -> Job:
+def _job(name: str, layer: str, kind: str, graph: Graph, options: ReproduceOptions) -> Job:
     recipe = adapted(paper_recipe(f"{name}-{layer}-5-{kind}"), options)
     sizes = FAST_SIZES if options.fast else SIZES
     settings = {
@@ -126,8 +128,8 @@ def evaluate_size(trained: TrainedModel, graph: Graph, size: int) -> dict[str, A
     The time has everything: extraction, batches and the model.
     """
     extractor = trained.config.branches[0].extractor
-    assert isinstance(extractor, PprRecipe)
-    smaller = build_extractor(extractor.model_copy(update={"topk": size}), training=False)
+    assert isinstance(extractor, PprExtractor)
+    smaller = build_extractor(replace(extractor, topk=size), training=False)
     targets = split_targets(graph, "test")
     batch_size = EVALUATION_FACTOR * trained.config.batch_size
     loaders = make_loaders(graph, (smaller,), trained.model, targets, batch_size, trained.config.seed)

@@ -21,7 +21,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import SEED, dataset_jobs
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 Ints = NDArray[np.int64]
@@ -51,7 +51,7 @@ class Composition:
     summary = "Share of nodes at each hop: 4-layer GNN against PPR scopes."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return one job for each available dataset."""
         most = (MAX_TARGETS, FAST_TARGETS)
         return dataset_jobs(
@@ -63,7 +63,7 @@ class Composition:
             settings=lambda name: {"recipe": recipe_name(name)},
         )
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show both conventions next to the paper's bars."""
         return Finding(
             title="Neighbourhood composition (Figure 2)",

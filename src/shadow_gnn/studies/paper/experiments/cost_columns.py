@@ -32,7 +32,7 @@ from shadow_gnn.studies.cost import (
 from shadow_gnn.studies.cost.recipe import model_shape
 from shadow_gnn.studies.paper.data import SEED, dataset_jobs
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import TABLE_1
 from shadow_gnn.training.build import build_extractor
 
@@ -103,7 +103,7 @@ class CostColumns:
     summary = "Inference cost of every row of Table 1 by the appendix's equations."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return one job for each available dataset."""
         most = (MAX_TARGETS, FAST_TARGETS)
         return dataset_jobs(
@@ -115,7 +115,7 @@ class CostColumns:
             settings=lambda name: {"in_dim": IN_DIM[name], "version": 1},
         )
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         return Finding(
             title="Inference cost (Table 1)",

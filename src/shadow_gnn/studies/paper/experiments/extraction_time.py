@@ -24,7 +24,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
@@ -56,7 +56,7 @@ class ExtractionTime:
     summary = "Time of PPR extraction against that of the models, per node."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return one job for each available dataset."""
         num_targets = FAST_TARGETS if options.fast else NUM_TARGETS
         jobs = []
@@ -72,7 +72,7 @@ class ExtractionTime:
             jobs.append(Job(name.lower(), f"times on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         named = {name: results[name.lower()] for name in DATA if name.lower() in results}
         return Finding(

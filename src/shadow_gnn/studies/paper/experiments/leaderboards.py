@@ -16,12 +16,13 @@ import numpy as np
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import scope_sizes
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import data_titles, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import Ranked
 from shadow_gnn.studies.paper.scores import draw_points, how_text
 from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, adapted, count_runs, score, training_jobs
@@ -63,7 +64,7 @@ class Leaderboard:
         """The one dataset."""
         return (self.dataset,)
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each model and seed, and before them one for the scopes of each model, if measured."""
         graphs = open_found(self.data, options.data)
         rows = [Row(recipe, self.dataset) for recipe in self.recipes.values()]
@@ -71,7 +72,7 @@ class Leaderboard:
         scopes = [self._scope_job(recipe, graphs[self.dataset], options) for recipe in measured]
         return [*scopes, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         title = data_titles(open_found(self.data, options.data), options)[self.dataset]
         return Finding(
@@ -117,10 +118,10 @@ class Leaderboard:
 
         write_figure(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2, on)
 
-    def _scope_job(self, name: str, graph: Graph, options: Options) -> Job:
+    def _scope_job(self, name: str, graph: Graph, options: ReproduceOptions) -> Job:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES
         assert recipe.extractor is not None
-        extractor = recipe.extractor.model_dump(mode="json")
+        extractor = extractor_table(recipe.extractor)
         settings = {"extractor": extractor, "fingerprint": graph.fingerprint, "num_targets": count}
         return Job(_scope_key(name), f"scopes of {name}", settings, partial(_measure_scopes, recipe, graph, count))
 

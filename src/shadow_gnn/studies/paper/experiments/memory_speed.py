@@ -23,7 +23,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
@@ -50,7 +50,7 @@ class MemorySpeed:
     summary = "Memory and speed of shaDow-GAT by batch size."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each available dataset and each batch size."""
         num_targets = FAST_TARGETS if options.fast else NUM_TARGETS
         jobs = []
@@ -68,7 +68,7 @@ class MemorySpeed:
                 jobs.append(Job(f"{name.lower()}-{size}", f"batches of {size} on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         points = _points(results)
         return Finding(
@@ -100,7 +100,7 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
     torch.set_num_threads(num_threads)
     setup = make_setup(recipe, graph)
     model = setup.model.train()
-    optimiser = make_optimizer(model, recipe.training)
+    optimizer = make_optimizer(model, recipe.training)
     targets = sample_targets(split_targets(graph, "train"), num_targets)
     (extractor,) = setup.training_extractors
     clock, base, peak = Clock(), None, None
@@ -114,8 +114,8 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
         with clock.running(len(part)):
             loss = setup.task.loss(model((batch,)), batch.y)
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            optimiser.zero_grad()
+            optimizer.step()
+            optimizer.zero_grad()
         peak = _status("VmHWM")
     memory = None if base is None or peak is None else peak - base
     return {"machine": machine(), "batch_size": batch_size, "memory": memory, **clock.per_target()}
@@ -191,7 +191,7 @@ def _draw(points: Mapping[str, list[dict[str, Any]]], path: Path) -> None:
     write_figure(path, (10, 4), 2, on)
 
 
-_TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimiser) with batches of 32, 64 and 128
+_TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimizer) with batches of 32, 64 and 128
 scopes, each in a process of its own: the most memory that the steps hold beyond what the process had before the first
 one, and the time of the model's work per target, extraction not included. The paper has a GPU (RTX 3090), whose cores
 larger batches fill; a processor is busy with small batches already, so that memory grows with the batch and speed

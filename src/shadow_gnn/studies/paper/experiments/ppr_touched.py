@@ -21,7 +21,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import estimate_mean, sample_targets
 from shadow_gnn.studies.paper.data import SEED, dataset_jobs
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 DATA = ("reddit", "yelp", "ogbn-products", "flickr", "ogbn-arxiv")
@@ -40,7 +40,7 @@ class PprTouched:
     summary = "Nodes that the approximate PPR touches for a target, beside its 2-hop size."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return one job for each available dataset."""
         most = (MAX_TARGETS, FAST_TARGETS)
         return dataset_jobs(
@@ -52,7 +52,7 @@ class PprTouched:
             settings=lambda name: {"recipe": f"{name}-gcn-3-ppr"},
         )
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         columns = (
             "data",

@@ -12,7 +12,7 @@ from functools import partial
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
-from shadow_gnn.studies.paper.experiment import Finding, Job, Options, Result, Spread
+from shadow_gnn.studies.paper.experiment import Finding, Job, ReproduceOptions, Result, Spread
 from shadow_gnn.studies.paper.scores import Heads, Line, draw_scores, how_text, score_table
 from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, training_jobs
 
@@ -45,12 +45,12 @@ class ScoreTable:
         """The datasets of the cells."""
         return tuple(dict.fromkeys(line.row.data for line in self.lines))
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each cell and seed."""
         graphs = open_found(self.data, options.data)
         return training_jobs((line.row for line in self.lines), graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         graphs = open_found(self.data, options.data)
         lines = [line for line in self.lines if line.row.data in graphs]

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.extract import Extractor, PprExtractor
-from shadow_gnn.extract.rows import array_rows
+from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.training_view import feature_statistics, training_view
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
@@ -25,7 +25,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, Matrix, fit_powers
 from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardised
 from shadow_gnn.tasks.task import node_task, split_targets
@@ -64,7 +64,7 @@ class SgcOversmoothing:
     summary = "Oversmoothing: accuracy of SGC and shaDow-SGC with the power of the adjacency."
     data = DATA
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job for each available dataset, both models and every seed; one job has all powers."""
         inputs = _Propagated(options)
         jobs = []
@@ -84,7 +84,7 @@ class SgcOversmoothing:
                     jobs.append(Job(f"{name}-{kind}-{seed}", f"{label} on {name}", settings, run))
         return jobs
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show the mean over seeds next to the paper's points."""
         curves = _curves(results)
         return Finding(
@@ -99,7 +99,7 @@ class SgcOversmoothing:
 class _Propagated:
     """The inputs of the last dataset and model, so that all seeds share one propagation."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ReproduceOptions) -> None:
         self.options = options
         self._key: tuple[str, str] | None = None
         self._inputs: tuple[dict[str, Matrix], dict[str, Tensor]] | None = None
@@ -116,7 +116,7 @@ class _Propagated:
 
 
 def propagate(
-    graph: Graph, recipe: Recipe, kind: str, options: Options, progress: Progress
+    graph: Graph, recipe: Recipe, kind: str, options: ReproduceOptions, progress: Progress
 ) -> tuple[dict[str, Matrix], dict[str, Tensor]]:
     """Return the classifiers' inputs for the targets of each split, [B, P, F], and their classes.
 

@@ -66,12 +66,12 @@ def fit_powers(
         torch.default_generator.manual_seed(derive_seed("sgc", settings.seed, None))
         bound = width**-0.5
         weight = torch.empty(num_powers, width, settings.num_classes).uniform_(-bound, bound).requires_grad_()
-        optimiser = torch.optim.Adam([weight], lr=settings.learning_rate, fused=True)
+        optimizer = torch.optim.Adam([weight], lr=settings.learning_rate, fused=True)
         best = weight.detach().clone()
         valid, best_epoch = torch.full((num_powers,), -1.0), torch.zeros(num_powers, dtype=torch.int64)
         for epoch in range(settings.num_epochs):
             progress("training classifiers", epoch, settings.num_epochs)
-            _train_epoch(weight, optimiser, inputs["train"], labels["train"], settings, epoch)
+            _train_epoch(weight, optimizer, inputs["train"], labels["train"], settings, epoch)
             found = _accuracy(weight.detach(), inputs["valid"], labels["valid"])
             better = found > valid
             valid = torch.where(better, found, valid)
@@ -83,7 +83,7 @@ def fit_powers(
 
 def _train_epoch(
     weight: Tensor,
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     inputs: Matrix,
     labels: Tensor,
     settings: FitSettings,
@@ -97,9 +97,9 @@ def _train_epoch(
         logits = torch.bmm(x.transpose(0, 1), weight).flatten(0, 1)  # [P * B, C]
         y = labels[part].repeat(len(weight))
         loss = functional.cross_entropy(logits, y, reduction="sum") / len(part)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimizer.step()
 
 
 def _accuracy(weight: Tensor, inputs: Matrix, labels: Tensor) -> Tensor:

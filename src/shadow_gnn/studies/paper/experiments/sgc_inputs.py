@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, Subgraphs
-from shadow_gnn.extract.rows import feature_rows
+from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.smoothing import smoothed

@@ -14,7 +14,7 @@ from typing import Any
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
 from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, Options, Result, Spread, Table
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.experiments.cost_columns import ROWS, CostColumns
 from shadow_gnn.studies.paper.paper_values import TABLE_1
 from shadow_gnn.studies.paper.scores import Heads, Line, how_text, score_table
@@ -92,14 +92,14 @@ class Table1:
     summary = "GCN, SAGE, GAT, normal, GraphSAINT and shaDow, on five datasets: accuracy and cost."
     data = tuple(TABLE_1)
 
-    def jobs(self, options: Options) -> Sequence[Job]:
+    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job that counts the costs of each dataset, then one for each model, dataset and seed."""
         graphs = open_found(self.data, options.data)
         costs = [replace(job, key=_cost_key(job.key)) for job in CostColumns().jobs(options)]
         rows = (model.line.row for models in MODELS.values() for model in models)
         return [*costs, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
-    def finding(self, results: Mapping[str, Result], options: Options) -> Finding:
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
         graphs = open_found(self.data, options.data)
         return Finding(

@@ -1,0 +1,90 @@
+"""Help pages: `--help` in plain text, with commands and options under headings.
+
+Not for: the words themselves, which stand at each command. Typer draws its own headings with rich, which takes longer
+to load than the page takes to print, and frames that a pipe or a screen reader does not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_LONGEST_SUMMARY = 240
+_WIDEST_NAME = 30
+
+
+def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -> typer.Typer:
+    """Return an app whose pages have headings and whose commands know -h."""
+    return typer.Typer(
+        cls=_Group,
+        help=text,
+        epilog=epilog,
+        no_args_is_help=True,
+        add_completion=completion,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+class Command(TyperCommand):
+    """A command whose options stand under the headings that they name (rich_help_panel)."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options."""
+        _write_parameters(self.get_params(ctx), ctx, formatter)
+
+
+def add_command(
+    app: typer.Typer, name: str, command: Any, heading: str | None = None, cls: type[Command] = Command
+) -> None:
+    """Add a command to an app, under a heading of its page; cls: of a command with more on its own page."""
+    app.command(name, cls=cls, rich_help_panel=heading)(command)
+
+
+class _Group(TyperGroup):
+    """A group of commands that stand under the headings that they name."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        _write_parameters(self.get_params(ctx), ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        _write_sections(_command_rows(self), formatter)
+
+
+def _write_parameters(parameters: Iterable[Any], context: Any, formatter: Any) -> None:
+    """Write arguments first, then options under headings, then those without one."""
+    rows = []
+    for parameter in parameters:
+        if (record := parameter.get_help_record(context)) is not None:
+            default = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            rows.append((getattr(parameter, "rich_help_panel", None) or default, record))
+    rank = {"Arguments": 0, "Options": 2}
+    _write_sections(sorted(rows, key=lambda row: rank.get(row[0], 1)), formatter)
+
+
+def _command_rows(group: _Group) -> list[tuple[str, tuple[str, str]]]:
+    """Return (heading, (name, summary)) of every command: first those of inner groups, one by one."""
+    inner, own = [], []
+    for name, command in group.commands.items():
+        heading = getattr(command, "rich_help_panel", None) or "Commands"
+        if isinstance(command, _Group):
+            inner += [(heading, (f"{name} {row[0]}", row[1])) for _, row in _command_rows(command)]
+        elif not command.hidden:
+            own.append((heading, (name, command.get_short_help_str(_LONGEST_SUMMARY))))
+    return inner + own
+
+
+def _write_sections(rows: Sequence[tuple[str, tuple[str, str]]], formatter: Any) -> None:
+    """Write rows under their headings; the second columns of all sections are aligned."""
+    width = min(max((len(name) for _, (name, _) in rows), default=0), _WIDEST_NAME)
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for heading, (name, text) in rows:
+        sections.setdefault(heading, []).append((name.ljust(width), text))
+    for heading, lines in sections.items():
+        with formatter.section(heading):
+            formatter.write_dl(lines, col_max=_WIDEST_NAME)

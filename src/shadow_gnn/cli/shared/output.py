@@ -1,0 +1,63 @@
+"""Output: tables and JSON on stdout, alike for every command.
+
+Not for: progress and remarks, which go to stderr (progress.py).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+_PIPED_WIDTH = 180
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON instead of a table.")]
+"""The option of every command that prints a table."""
+
+
+def print_json(content: Any) -> None:
+    """Print a value as JSON and nothing else: records become objects, nan becomes null, other values text."""
+    import json
+
+    typer.echo(json.dumps(_plain(content), indent=1))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value in the types that JSON has."""
+    from dataclasses import asdict, is_dataclass
+
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def new_console() -> Any:
+    """Return a rich console on stdout; piped somewhere, lines need not fit a screen."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
+
+
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: Sequence[str] = ()) -> None:
+    """Print a table without lines: the first column and text_columns to the left, all others to the right.
+
+    The first column never wraps.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for place, head in enumerate(heads):
+        is_text = place == 0 or head in text_columns
+        table.add_column(head, justify="left" if is_text else "right", no_wrap=place == 0)
+    for row in rows:
+        table.add_row(*row)
+    new_console().print(table)

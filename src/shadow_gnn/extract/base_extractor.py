@@ -1,0 +1,157 @@
+"""BaseExtractor: what every kind of extractor shares, so that a kind is its options and one method.
+
+The kinds inherit from it, as fields of a dataclass can be shared in no other way; it also saves each kind the same six
+properties. Not for: choosing nodes (kinds/), nor for code that takes any extractor: the protocol is enough there.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.extract.core_calls import check_pairs, check_targets
+from shadow_gnn.extract.options import NamesPath, NotInRecipe, check_options, options_of
+from shadow_gnn.extract.protocol import Hide
+from shadow_gnn.extract.scope_graph import check_scope_graph, on_graph
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import open_graph
+
+OtherGraph = Annotated[Graph | str | Path | None, NamesPath()]
+"""A graph or its folder, which is opened when it is first needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseExtractor(ABC):
+    """The options that all kinds share, their checks, the key, and scopes that are chosen in another graph.
+
+    A kind is a frozen dataclass with a `kind` and a method `choose`. Its options are its fields: type and bounds are in
+    the annotation, the explanation is the docstring under the field.
+    """
+
+    kind: ClassVar[str]
+    """Name in recipes and on the command line."""
+    version: ClassVar[int] = 1
+    """Of the algorithm: another one gives other scopes for the same options."""
+
+    scope_graph: OtherGraph = None
+    """Graph folder on the same nodes, for example of `shadow data diffuse`, in which nodes are chosen and scored; left
+    out, the graph itself."""
+    scope_edges: Literal["graph", "scope_graph"] = "graph"
+    """Edges of a scope: those of the graph, which leaves out nodes that it does not join to the target, or those of
+    scope_graph, with its weights."""
+    edge_pos: Annotated[bool, NotInRecipe()] = False
+    """Report where each edge stands in the graph, to look up its id, weight and features."""
+    hide: Annotated[Hide, NotInRecipe()] = "none"
+    """How the link between the ends of a pair is treated (see protocol.Hide)."""
+    num_threads: Annotated[int, Ge(0), Le(1024), NotInRecipe()] = 0
+    """Threads to use; 0 for every core of this process."""
+
+    def __post_init__(self) -> None:
+        """Check every option by its annotation; a kind with rules between options adds them."""
+        check_options(self)
+        for option in options_of(type(self)):
+            if option.names_path and isinstance(value := getattr(self, option.name), Path):
+                object.__setattr__(self, option.name, str(value))
+        if self.scope_graph is None and self.scope_edges != "graph":
+            raise ValueError(f'{self._owner}: scope_edges must be "graph" where there is no scope_graph')
+
+    @abstractmethod
+    def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
+        """Return one scope for each row of targets [B, T], which were checked."""
+
+    def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
+        """Extract one scope for each target."""
+        groups = check_targets(graph, targets, self._owner)
+        check_pairs(self._owner, self.hide, groups)
+        other = self._scope_graph
+        if other is None:
+            return self.choose(graph, groups, seed)
+        check_scope_graph(other, graph)
+        scopes = self.choose(replace(other, x=graph.x) if self.reads_features else other, groups, seed)
+        return scopes if self.scope_edges == "scope_graph" else on_graph(self, graph, scopes)
+
+    @property
+    def deterministic(self) -> bool:
+        """True unless a kind says otherwise: the seed does not matter."""
+        return True
+
+    @property
+    def reads_features(self) -> bool:
+        """False unless a kind says otherwise: scopes do not depend on features."""
+        return False
+
+    @property
+    def key(self) -> str:
+        """Kind, version and every option that decides a scope; options that all kinds share only where they are set."""
+        return self._key_with()
+
+    def edge_graph(self, graph: Graph) -> Graph:
+        """Return the graph whose edges the scopes have, after checking that scope_graph fits the graph."""
+        if (other := self._scope_graph) is None:
+            return graph
+        check_scope_graph(other, graph)
+        return other if self.scope_edges == "scope_graph" else graph
+
+    def with_common(
+        self, *, edge_pos: bool | None = None, hide: Hide | None = None, num_threads: int | None = None
+    ) -> Self:
+        """Return the same extractor with other values of these options; None keeps a value."""
+        given = {"edge_pos": edge_pos, "hide": hide, "num_threads": num_threads}
+        changes: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None and value != getattr(self, name)
+        }
+        return replace(self, **changes) if changes else self
+
+    def for_evaluation(self) -> BaseExtractor:
+        """Return the extractor for evaluation: without what is drawn again in every epoch, where a kind has that."""
+        return self
+
+    def with_absolute_paths(self) -> Self:
+        """Return the same extractor with absolute paths of all folders and files that it names."""
+        named = {option.name: getattr(self, option.name) for option in options_of(type(self)) if option.names_path}
+        whole: dict[str, Any] = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str)}
+        return replace(self, **whole)
+
+    @property
+    def _owner(self) -> str:
+        return type(self).__name__
+
+    @cached_property
+    def _scope_graph(self) -> Graph | None:
+        return opened("scope_graph", self.scope_graph)
+
+    def _key_with(self, **instead: object) -> str:
+        """Write the key, with other values in the place of what options hold."""
+        parts = [f"{self.kind}/{self.version}"]
+        values = {**instead, "scope_graph": fingerprint_of(self._scope_graph)}
+        for option in options_of(type(self)):
+            value = values.get(option.name, getattr(self, option.name))
+            shared = option.name in BaseExtractor.__dataclass_fields__
+            if option.name != "num_threads" and not (shared and value == option.default):
+                parts.append(f"{option.name}={value}")
+        return " ".join(parts)
+
+
+def opened(name: str, graph: Graph | str | Path | None) -> Graph | None:
+    """Return the graph that an option names; a FolderError names the option."""
+    if graph is None or isinstance(graph, Graph):
+        return graph
+    try:
+        return open_graph(graph)
+    except FolderError as error:
+        raise FolderError(f"extractor.{name}: {error}") from error
+
+
+def fingerprint_of(graph: Graph | None) -> str | None:
+    """Return what stands for another graph in a key."""
+    return None if graph is None else f"{graph.fingerprint}{' directed' if graph.directed else ''}"

@@ -1,0 +1,177 @@
+"""FileExtractor: scopes from nodes that a scope file holds.
+
+Not for: the file itself (scope_file.py), nor for nodes that are available as arrays (induce.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.extract.base_extractor import BaseExtractor
+from shadow_gnn.extract.induce import induce
+from shadow_gnn.extract.kinds.node import NodeExtractor
+from shadow_gnn.extract.kinds.ppr import PprExtractor
+from shadow_gnn.extract.options import NamesPath, Topk
+from shadow_gnn.extract.scope_file import ScopeFile, ScopeNodes, read_scope_file
+from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
+from shadow_gnn.graph.record import Graph
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FileExtractor(BaseExtractor):
+    """The best-scored nodes that a scope file has for the target, if a path joins them to it.
+
+    Several targets in a row share one scope: the score of a node is the mean of those it has for each of them. A node
+    with no path to a target inside the scope gives way to the next in rank. The file is opened when it is first needed.
+    For pairs, hide before and after are the same here.
+    """
+
+    kind = "file"
+
+    path: Annotated[str | Path, NamesPath()]
+    """The scope file, such as one of `shadow learn-scope`."""
+    topk: Topk = 200
+    missing: Literal["error", "node", "ppr"] = "error"
+    """Scope of a target that is not in the file: a fault, the target alone, or the topk nodes of PPR."""
+    other_graph: bool = False
+    """Allow a graph whose edges are not those that the file was made for, such as an inductive training graph."""
+
+    @cached_property
+    def _file(self) -> ScopeFile:
+        return read_scope_file(self.path)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave the mapped file behind: another process opens its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_file"}
+
+    @property
+    def key(self) -> str:
+        """Everything that decides a scope; the file is named by its content, wherever it is."""
+        return self._key_with(path=self._file.checksum)
+
+    def choose(self, graph: Graph, targets: Ints, seed: int) -> Subgraphs:
+        """Take the nodes that the file has."""
+        self._check_graph(graph)
+        rows = self._file.find(targets)
+        absent = (rows < 0).any(axis=1)
+        if not absent.any():
+            return self._stored(graph, targets, rows)
+        parts = [self._stored(graph, targets[~absent], rows[~absent])] if not absent.all() else []
+        parts.append(self._fallback(targets, rows)(graph, targets[absent]))
+        return select(concat(parts), np.argsort(np.argsort(absent, kind="stable"), kind="stable"))
+
+    def _check_graph(self, graph: Graph) -> None:
+        origin = self._file.origin
+        if graph.num_nodes != origin.num_nodes:
+            raise ValueError(
+                f"FileExtractor: graph must have {origin.num_nodes} nodes, as that of {self.path}, "
+                f"got {graph.num_nodes}"
+            )
+        if not self.other_graph and graph.fingerprint != origin.fingerprint:
+            raise ValueError(
+                f"FileExtractor: graph must be the one that {self.path} was made for, its edges differ; "
+                "other_graph = true allows it"
+            )
+
+    def _fallback(self, groups: Ints, rows: Ints) -> BaseExtractor:
+        """Return the extractor of targets that are not in the file."""
+        if self.missing == "error":
+            first = groups[rows < 0][0]
+            raise ValueError(
+                f"FileExtractor: targets must be in {self.path}, got node {first}; "
+                'make the file for all nodes, or set missing to "node" or "ppr"'
+            )
+        if self.missing == "node":
+            return NodeExtractor(edge_pos=self.edge_pos, hide=self.hide, num_threads=self.num_threads)
+        return PprExtractor(self.topk, edge_pos=self.edge_pos, hide=self.hide, num_threads=self.num_threads)
+
+    def _stored(self, graph: Graph, groups: Ints, rows: Ints) -> Subgraphs:
+        """Induce scopes of targets whose rows in the file are known. [B, T] each"""
+        if groups.shape[1] == 1:
+            return self._induced(graph, groups, self._file.take(rows[:, 0]), self.topk)
+        is_new = _first_seen(groups)
+        num_distinct = is_new.sum(axis=1)
+        offers = _joined(self._file.take(rows[is_new]), np.nonzero(is_new)[0], num_distinct)
+        counts = np.unique(num_distinct)
+        if len(counts) <= 1:
+            return self._induced(graph, groups, offers, int(counts.max(initial=1)) * self.topk)
+        # A pair of a node with itself has room for topk nodes, others for twice as many.
+        parts, order = [], []
+        for count in counts.tolist():
+            chosen = np.flatnonzero(num_distinct == count)
+            parts.append(self._induced(graph, groups[chosen], _some(offers, chosen), count * self.topk))
+            order.append(chosen)
+        return select(concat(parts), np.argsort(np.concatenate(order), kind="stable"))
+
+    def _induced(self, graph: Graph, groups: Ints, offers: ScopeNodes, max_nodes: int) -> Subgraphs:
+        scopes = induce(
+            graph,
+            groups,
+            offers.ptr,
+            offers.node_id,
+            offers.score,
+            max_nodes=max_nodes,
+            edge_pos=self.edge_pos,
+            num_threads=self.num_threads,
+        )
+        return scopes if self.hide == "none" or len(scopes) == 0 else without_links(scopes)
+
+
+def without_links(scopes: Subgraphs) -> Subgraphs:
+    """Return scopes of pairs without the edges between their two ends, in both directions."""
+    num_nodes = np.diff(scopes.ptr)
+    scope = np.repeat(np.arange(len(scopes)), num_nodes)
+    place = np.arange(len(scopes.node_id)) - scopes.ptr[:-1][scope]
+    row = np.repeat(np.arange(len(place)), np.diff(scopes.indptr))
+    is_end = (place[row] < 2) & (scopes.indices < 2) & (place[row] != scopes.indices)
+    is_link = is_end & (scopes.targets[:, 0] != scopes.targets[:, 1])[scope[row]]
+    kept = ~is_link
+    length = np.bincount(row[kept], minlength=len(place))
+    return replace(
+        scopes,
+        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(length, dtype=np.int64))),
+        indices=scopes.indices[kept],
+        edge_pos=None if scopes.edge_pos is None else scopes.edge_pos[kept],
+    )
+
+
+def _first_seen(groups: Ints) -> NDArray[np.bool_]:
+    """Tell which targets of each group do not stand before in it. [B, T]"""
+    columns = [~(groups[:, :column] == groups[:, column : column + 1]).any(axis=1) for column in range(groups.shape[1])]
+    return np.stack(columns, axis=1)
+
+
+def _joined(nodes: ScopeNodes, group: Ints, num_distinct: Ints) -> ScopeNodes:
+    """Join the nodes of several targets to those of their groups, with mean scores, best first.
+
+    group: of each scope of nodes, ascending; num_distinct [B]: how many each group has.
+    """
+    owner = np.repeat(group, np.diff(nodes.ptr))
+    order = np.lexsort((nodes.node_id, owner))
+    owner, node_id = owner[order], nodes.node_id[order]
+    begins = np.flatnonzero(np.r_[len(owner) > 0, (np.diff(owner) != 0) | (np.diff(node_id) != 0)][: len(owner)])
+    owner, node_id = owner[begins], node_id[begins]
+    total = np.add.reduceat(nodes.score[order], begins) if len(begins) else nodes.score
+    score = (total / num_distinct[owner]).astype(np.float32)
+    order = np.lexsort((node_id, -score, owner))
+    length = np.bincount(owner, minlength=len(num_distinct))
+    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(length, dtype=np.int64)))
+    return ScopeNodes(np.arange(len(num_distinct)), ptr, node_id[order], score[order])
+
+
+def _some(nodes: ScopeNodes, rows: Ints) -> ScopeNodes:
+    """Return the scopes at some rows, which ascend."""
+    length = np.diff(nodes.ptr)
+    chosen = np.zeros(len(length), bool)
+    chosen[rows] = True
+    inside = np.repeat(chosen, length)
+    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(length[rows])))
+    return ScopeNodes(nodes.targets[rows], ptr, nodes.node_id[inside], nodes.score[inside])

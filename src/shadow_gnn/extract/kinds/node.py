@@ -1,0 +1,28 @@
+"""NodeExtractor: the target alone.
+
+Not for: any neighbourhood; a model on it is an MLP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.extract.base_extractor import BaseExtractor
+from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.record import Graph
+
+
+@dataclass(frozen=True)
+class NodeExtractor(BaseExtractor):
+    """The target alone; for a pair, both ends and the edge between them. A model on it is an MLP."""
+
+    kind = "node"
+
+    def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
+        """Return the targets."""
+        return extract_by(_core.extract_node, self, graph, targets, seed)

@@ -1,0 +1,117 @@
+"""PprExtractor and StochasticPprExtractor: the nodes with the highest personalized PageRank.
+
+Not for: exact PPR vectors; studies/analysis/exact_ppr.py has them for comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn import _core
+from shadow_gnn.extract.base_extractor import BaseExtractor
+from shadow_gnn.extract.core_calls import check_targets, extract_by
+from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, MaxNodes, Positive, Teleport, Topk
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.record import Graph
+
+
+@dataclass(frozen=True)
+class PprExtractor(BaseExtractor):
+    """The nodes with the highest personalized PageRank, joined to the target: the paper's PPR extractor.
+
+    The walk goes from a node to those that send messages to it, in proportion to edge weight, and restarts at the
+    target with probability `teleport` at every step; from a dead end it always restarts. Several targets in a row share
+    the restarts and one scope. A node with no path to a target inside the scope gives way to the next in rank.
+    """
+
+    kind = "ppr"
+
+    topk: Topk = 200
+    teleport: Teleport = DEFAULT_TELEPORT
+    threshold: Annotated[float, Ge(0), Le(1)] = 0.0
+    """Smallest score kept; 0 keeps all. There are never more than topk nodes."""
+    threshold_kind: Literal["relative", "absolute"] = "relative"
+    """Threshold as a share of the best score after the target's, or as it is."""
+    tolerance: Positive | None = None
+    """A fixed residual bound of the push: a node is pushed while its residual is above tolerance * degree, and ranked
+    by its score alone. Left out, the bound is refined for each target until the topk are settled, which is faster and
+    better."""
+    precision: Positive = 0.15
+    """How far the bound is refined: it ends as this share of the topk-th score; smaller is slower and nearer to
+    exact."""
+    max_nodes: MaxNodes = None
+
+    def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
+        """Take the nodes of the highest score."""
+        return _push(self, graph, targets, seed)
+
+
+@dataclass(frozen=True)
+class StochasticPprExtractor(PprExtractor):
+    """Nodes drawn by personalized PageRank in training, and the best nodes in evaluation.
+
+    Nodes are drawn without replacement with probability proportional to score; the target is always kept. Candidates
+    are all nodes that the push for the topk touches and whose score is above the threshold. A drawn node with no path
+    to a target inside the scope gives way to the next one drawn.
+    """
+
+    kind = "stochastic-ppr"
+
+    @property
+    def deterministic(self) -> bool:
+        """The seed decides which nodes are drawn."""
+        return False
+
+    def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
+        """Draw nodes by score."""
+        return _push(self, graph, targets, seed, stochastic=True)
+
+    def for_evaluation(self) -> PprExtractor:
+        """Return the extractor of the best nodes."""
+        return PprExtractor(**{field.name: getattr(self, field.name) for field in fields(self)})
+
+
+def ppr_scores(
+    graph: Graph, targets: ArrayLike, *, teleport: float, tolerance: float, num_threads: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Return (ptr, node_id, score): all nodes that the push from each target gives a score, best first, without edges.
+
+    Those of target b are from ptr[b] to ptr[b + 1], joined to it or not. In an undirected graph a score is below the
+    exact one by at most tolerance * degree. There are at most 1 / (teleport * tolerance) for a target.
+    """
+    ppr = PprExtractor(teleport=teleport, tolerance=tolerance, num_threads=num_threads)
+    scopes = _push(ppr, graph, check_targets(graph, targets, "PprExtractor"), 0, topk=NO_CAP, bare=True)
+    return scopes.ptr, scopes.node_id, scopes.score
+
+
+def _push(
+    ppr: PprExtractor,
+    graph: Graph,
+    targets: NDArray[np.int64],
+    seed: int,
+    *,
+    topk: int | None = None,
+    stochastic: bool = False,
+    bare: bool = False,
+) -> Subgraphs:
+    return extract_by(
+        _core.extract_ppr,
+        ppr,
+        graph,
+        targets,
+        seed,
+        topk=ppr.topk if topk is None else topk,
+        teleport=ppr.teleport,
+        tolerance=ppr.tolerance or 0.0,
+        precision=ppr.precision,
+        threshold=ppr.threshold,
+        relative_threshold=ppr.threshold_kind == "relative",
+        stochastic=stochastic,
+        bare=bare,
+        max_nodes=NO_CAP if ppr.max_nodes is None else ppr.max_nodes,
+    )

@@ -1,0 +1,70 @@
+"""The Extractor protocol: everything that loaders, models and caches ask of an extractor.
+
+Not for: options and their checks (options.py), nor for what the extractors of this package share (base_extractor.py).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, runtime_checkable
+
+from numpy.typing import ArrayLike
+
+from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.record import Graph
+
+Hide = Literal["none", "before", "after"]
+"""How the edges between the two targets of a pair are treated, in both directions: none leaves them in the scope,
+before chooses the scope as if they did not exist, after chooses it with them and removes them from the scope."""
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Choose a scope for each target: (graph, targets, seed) -> Subgraphs.
+
+    A scope depends only on the graph, the extractor's options, the seed and its own targets: never on the number of
+    threads, on the other targets of the call or on their order.
+    """
+
+    @property
+    def deterministic(self) -> bool:
+        """True if the seed does not matter, so that scopes may be kept between epochs."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """Name, version of the algorithm and all options that decide a scope; equal keys give equal scopes."""
+        ...
+
+    @property
+    def reads_features(self) -> bool:
+        """True if scopes depend on the features of the graph."""
+        ...
+
+    @property
+    def edge_pos(self) -> bool:
+        """True if scopes report where each edge stands in the graph."""
+        ...
+
+    @property
+    def hide(self) -> Hide:
+        """How the link between the ends of a pair is treated."""
+        ...
+
+    @property
+    def num_threads(self) -> int:
+        """Threads to use; 0 for every core of this process."""
+        ...
+
+    def edge_graph(self, graph: Graph) -> Graph:
+        """Return the graph whose edges the scopes have: the given one, or another on the same nodes."""
+        ...
+
+    def with_common(
+        self, *, edge_pos: bool | None = None, hide: Hide | None = None, num_threads: int | None = None
+    ) -> Extractor:
+        """Return the same extractor with other values of these three options; None keeps a value."""
+        ...
+
+    def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
+        """Extract one scope for each target; targets are [B] nodes or [B, T] groups that share a scope."""
+        ...

@@ -1,0 +1,50 @@
+"""Links: an estimator of whether two nodes are linked.
+
+Not for: the training behind it (base.py), nor for which links are held out (the recipe's [link] table).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn.inference.estimators.base import Estimator, Shown, shown_progress
+from shadow_gnn.inference.predictions import Floats, Predictions
+from shadow_gnn.inference.recommendations import Recommendations, recommend
+
+
+class LinkPredictor(Estimator):
+    """Prediction of links: fit holds some links out and learns to tell links from other pairs.
+
+    recipe={"link": {"split": "time"}} and other keys of [link] say which links are held out.
+    """
+
+    kind = "link"
+    targets = ("links",)
+
+    def predictions(
+        self, graph: Any, pairs: ArrayLike, *, embedding: bool = False, progress: Shown = None
+    ) -> Predictions:
+        """Return the predictions for pairs [P, 2] together with their names; a known link of a pair is hidden."""
+        predictor = self.predictor(graph)
+        with shown_progress(progress) as report:
+            return predictor.predict(pairs, embedding=embedding, progress=report)
+
+    def predict(self, graph: Any, pairs: ArrayLike, *, progress: Shown = None) -> NDArray[Any]:
+        """Return whether a link is more likely than not, for each pair. [P]"""
+        return self.predictions(graph, pairs, progress=progress).predicted
+
+    def predict_proba(self, graph: Any, pairs: ArrayLike, *, progress: Shown = None) -> Floats:
+        """Return the probability that each pair is linked. [P]"""
+        found = self.predictions(graph, pairs, progress=progress).probability
+        assert found is not None
+        return found
+
+    def recommend(
+        self, graph: Any, node: int, *, top: int = 20, num_candidates: int = 500, progress: Shown = None
+    ) -> Recommendations:
+        """Return the nodes that a node is most likely linked with, as `shadow recommend` does."""
+        predictor = self.predictor(graph)
+        with shown_progress(progress) as report:
+            return recommend(predictor, node, top=top, num_candidates=num_candidates, progress=report)

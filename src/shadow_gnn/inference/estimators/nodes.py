@@ -1,0 +1,104 @@
+"""Nodes: estimators of classes, of several labels, and of values.
+
+Not for: the training behind them (base.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn.base.errors import ShadowError
+from shadow_gnn.inference.estimators.base import Estimator, Shown, shown_progress
+from shadow_gnn.inference.evaluation import evaluate_nodes
+from shadow_gnn.inference.predictions import Floats, Predictions
+from shadow_gnn.tasks.task import label_kind
+from shadow_gnn.training.evaluate import Evaluation
+
+
+class _NodeEstimator(Estimator):
+    """Prediction of nodes."""
+
+    def fit(self, graph: Any, y: None = None, *, folder: Any = None, progress: Shown = None) -> Self:
+        """Train on a graph with labels and splits; see Estimator.fit."""
+        opened = self._labelled(graph)
+        return super().fit(opened, folder=folder, progress=progress)
+
+    def predictions(
+        self, graph: Any, nodes: ArrayLike | None = None, *, embedding: bool = False, progress: Shown = None
+    ) -> Predictions:
+        """Return classes, probabilities and names together for nodes, all of the graph if None."""
+        predictor = self.predictor(graph)
+        with shown_progress(progress) as report:
+            given = np.arange(predictor.graph.num_nodes) if nodes is None else np.atleast_1d(np.asarray(nodes))
+            return predictor.predict(given, embedding=embedding, progress=report)
+
+    def evaluate(
+        self, graph: Any, nodes: ArrayLike | None = None, *, split: str = "test", progress: Shown = None
+    ) -> Evaluation:
+        """Return all metrics on nodes with known labels, the split's if None."""
+        if nodes is None:
+            return super().evaluate(graph, split=split, progress=progress)
+        predictor = self.predictor(graph)
+        with shown_progress(progress) as report:
+            return evaluate_nodes(predictor, predictor.check(nodes), progress=report)
+
+    def score(
+        self, graph: Any, nodes: ArrayLike | None = None, *, split: str = "test", progress: Shown = None
+    ) -> float:
+        """Return the first metric of the task on nodes, the split's if None."""
+        return next(iter(self.evaluate(graph, nodes, split=split, progress=progress).metrics.values()))
+
+    def _labelled(self, graph: Any) -> Any:
+        from shadow_gnn.inference.estimators.base import as_graph
+
+        opened = as_graph(graph)
+        if label_kind(opened) not in self.targets:
+            raise ShadowError(
+                f"{type(self).__name__}: labels must be {' or '.join(self.targets)}, the graph has {label_kind(opened)}"
+            )
+        return opened
+
+
+class NodeClassifier(_NodeEstimator):
+    """A classifier of nodes, for one class or several yes/no labels each.
+
+    NodeClassifier(num_layers=5, extractor=PprExtractor(topk=100)).fit(graph).predict(graph, [3, 17])
+    """
+
+    targets = ("classes", "multilabel")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Names of the classes if the graph had names, otherwise their numbers."""
+        self._check_fitted()
+        assert self._trained is not None
+        config = self._trained.config
+        return np.arange(config.out_dim) if config.class_names is None else np.array(config.class_names)
+
+    def predict(self, graph: Any, nodes: ArrayLike | None = None, *, progress: Shown = None) -> NDArray[Any]:
+        """Return the class of each node [B], by name if classes have names, or yes/no labels [B, C]."""
+        found = self.predictions(graph, nodes, progress=progress)
+        return found.predicted if found.kind == "multilabel" else self.classes_[found.predicted]
+
+    def predict_proba(self, graph: Any, nodes: ArrayLike | None = None, *, progress: Shown = None) -> Floats:
+        """Return the probability of each class or label, in the order of classes_. [B, C]"""
+        return self.predictions(graph, nodes, progress=progress).scores
+
+
+class NodeRegressor(_NodeEstimator):
+    """A regressor of one value for each node; its score is R2, as in scikit-learn."""
+
+    targets = ("values",)
+
+    def predict(self, graph: Any, nodes: ArrayLike | None = None, *, progress: Shown = None) -> NDArray[Any]:
+        """Return the value of each node. [B]"""
+        return self.predictions(graph, nodes, progress=progress).predicted
+
+    def score(
+        self, graph: Any, nodes: ArrayLike | None = None, *, split: str = "test", progress: Shown = None
+    ) -> float:
+        """Return R2 on nodes, the split's if None."""
+        return self.evaluate(graph, nodes, split=split, progress=progress).metrics["r2"]

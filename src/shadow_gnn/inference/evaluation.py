@@ -1,0 +1,103 @@
+"""Evaluation: how good a trained model, or an array of probabilities, is on nodes or links with known labels.
+
+Not for: predicting (predictor.py), nor for validation during training (training/evaluate.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.extract.gather import array_rows
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.predictions import Floats, Ints
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.tasks.links.splits import make_splits
+from shadow_gnn.tasks.metrics import Scores
+from shadow_gnn.tasks.task import LinkTask, NodeTask, Target, label_kind, split_targets
+from shadow_gnn.training.evaluate import Evaluation, evaluate, evaluate_by_degree
+from shadow_gnn.training.link_setup import split_options
+from shadow_gnn.training.model_file import ModelConfig
+
+_TINY = 1e-12
+
+
+def evaluate_split(predictor: Predictor, split: str = "test", *, progress: Progress = silent) -> Evaluation:
+    """Return how good a model is on the targets of a split; for nodes, also by degree."""
+    if isinstance(predictor.trained.task, LinkTask):
+        return _evaluate_links(predictor, split, progress)
+    return evaluate_nodes(predictor, split_targets(predictor.graph, split), progress=progress)
+
+
+def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = silent) -> Evaluation:
+    """Return how good a model is on nodes with known labels, also by degree."""
+    trained = predictor.trained
+    _check_labels(trained.config, predictor.graph, targets)
+    return evaluate_by_degree(
+        trained.model,
+        predictor.loaders(targets),
+        trained.node_task,
+        precision=trained.config.precision,
+        on_batch=lambda done, total: progress("evaluating", done, total),
+    )
+
+
+def score_metrics(kind: Target, scores: Floats, labels: NDArray[Any]) -> dict[str, float]:
+    """Return the metrics of probabilities [B, C], or values [B, 1], against labels as in the graph."""
+    gathered = Scores(NodeTask(kind, scores.shape[1]))
+    gathered.update(_logits(kind, scores), torch.from_numpy(labels))
+    return gathered.compute()
+
+
+def score_loss(kind: Target, scores: Floats, labels: NDArray[Any]) -> float:
+    """Return the loss of probabilities [B, C], or values [B, 1], against labels as in the graph; it is finite."""
+    return float(NodeTask(kind, scores.shape[1]).loss(_logits(kind, scores), torch.from_numpy(labels)))
+
+
+def labels_of(graph: Graph, nodes: Ints) -> NDArray[Any]:
+    """Return the labels of nodes, which the graph must have."""
+    labels = array_rows(graph, "y", nodes)
+    if labels is None:
+        raise ValueError(f"{graph.path or 'graph in memory'}: must have labels, got none")
+    return labels
+
+
+def _evaluate_links(predictor: Predictor, split: str, progress: Progress) -> Evaluation:
+    """Split the graph as in training and evaluate the pairs of valid or test."""
+    trained = predictor.trained
+    links = make_splits(predictor.graph, split_options(trained.config.link, trained.config.seed))
+    found = links.pairs_of(split)
+    # Held-out links must not carry messages, so the model reads the graph without them.
+    loaders = Predictor(trained, links.graph_of(split)).loaders(found.pairs, labels=found.labels)
+    metrics = evaluate(
+        trained.model,
+        loaders,
+        trained.task,
+        precision=trained.config.precision,
+        on_batch=lambda done, total: progress("evaluating", done, total),
+    )
+    return Evaluation(len(found), metrics, [])
+
+
+def _logits(kind: Target, scores: Floats) -> Tensor:
+    """Return logits that a task turns into these probabilities, except very near 0 or 1, or into these values."""
+    given = torch.from_numpy(np.ascontiguousarray(scores)).double()
+    if kind == "values":
+        return given
+    return given.clamp(min=_TINY).log() if kind == "classes" else given.logit(eps=_TINY)
+
+
+def _check_labels(config: ModelConfig, graph: Graph, targets: Ints) -> None:
+    """Raise unless a graph's labels are of the kind that the model predicts."""
+    name, kind = graph.path or "graph in memory", label_kind(graph)
+    if kind != config.target:
+        raise ValueError(f"{name}: labels must be {config.target}, as the model predicts, got {kind}")
+    labels = labels_of(graph, targets)
+    width = labels.shape[1] if kind == "multilabel" else int(labels.max()) + 1 if kind == "classes" else 1
+    if width > config.out_dim or (kind == "multilabel" and width != config.out_dim):
+        raise ValueError(f"{name}: must have the {config.out_dim} classes that the model predicts, got {width}")

@@ -1,0 +1,273 @@
+"""Predictor: a trained model opened on a graph, ready to predict one target, many, or all.
+
+The command line, estimators and services predict through it. The graph may be the one of training, a grown one, or
+another one with the same features.
+
+Not for: tables of predictions (write_predictions.py), nor for how good they are (evaluation.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from shadow_gnn.base.bf16 import check_bf16, use_working_kernels
+from shadow_gnn.base.errors import RunError
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.base.ranks import ALONE, Ranks
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.protocol import Hide
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.predictions import Ints, Predictions
+from shadow_gnn.loading.batch import Batch, collate
+from shadow_gnn.loading.epochs import derive_seed
+from shadow_gnn.normal.inputs.columns import make_inputs
+from shadow_gnn.tasks.links.pairs import check_pairs
+from shadow_gnn.training.build import build_extractor
+from shadow_gnn.training.evaluate import Output, Sources, forward, outputs
+from shadow_gnn.training.model_file import CONFIG, TrainedModel, check_model_fits, read_config, read_model
+from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders, open_recipe_graph, whole_graph
+from shadow_gnn.training.runs.folder import RECORD, REPEATS, check_graph, open_run
+
+Note = Callable[[str], None]
+"""Receives a line about something that the user should know."""
+
+_BLOCK_PAIRS = 1 << 14
+
+
+def ignore_note(line: str) -> None:
+    """Drop a note."""
+
+
+class Predictor:
+    """A trained model on a graph: the fit is checked, inputs are computed and extractors are built once."""
+
+    def __init__(self, trained: TrainedModel, graph: Graph) -> None:
+        """Check that the model can read the graph, and prepare all that does not depend on targets."""
+        config, model = trained.config, trained.model
+        check_model_fits(config, graph)
+        self.trained, self.graph = trained, graph
+        self.batch_size = EVALUATION_FACTOR * config.batch_size
+        self.inputs = make_inputs(config.inputs, graph, trained.task)
+        hide: Hide = config.link.hide if config.target == "links" else "none"
+        self.extractors = tuple(
+            build_extractor(branch.extractor, training=False, edge_pos=bool(layout.edge_arrays), hide=hide)
+            for branch, layout in zip(config.branches, model.layouts, strict=True)
+            if branch.extractor is not None
+        )
+        self._seed = derive_seed("scopes", config.seed, None)
+        self._device = next(model.parameters()).device
+        if config.precision == "bf16" and self._device.type == "cpu":
+            check_bf16()
+        model.eval()
+
+    def __repr__(self) -> str:
+        """Name the model and the graph."""
+        config = self.trained.config
+        return f"Predictor({config.target}, {self.graph.num_nodes:,} nodes of {self.graph.path or 'a graph in memory'})"
+
+    @property
+    def is_links(self) -> bool:
+        """Whether targets are pairs."""
+        return self.trained.config.target == "links"
+
+    def predict(self, targets: ArrayLike, *, embedding: bool = False, progress: Progress = silent) -> Predictions:
+        """Predict nodes [B], or pairs [B, 2], in one call; fast for a single target.
+
+        A known link between the ends of a pair is hidden. In an undirected graph both orders of a pair give the same.
+        embedding: also return the vectors that the head reads.
+        """
+        given = np.asarray(targets)
+        checked = self.check(given)
+        if len(checked) == 0 or self.trained.config.is_normal or len(checked) > self.batch_size:
+            found = list(self.blocks(given, embedding=embedding, progress=progress))
+            return found[0] if len(found) == 1 else _joined(found)
+        distinct, place = np.unique(checked, axis=0, return_inverse=True) if self.is_links else (checked, None)
+        batches = tuple(self._batch(number, distinct) for number in range(len(self.extractors)))
+        model, precision = self.trained.model, self.trained.config.precision
+        logits, embedded = forward(model, batches, self._device, precision, embedding)
+        if place is not None:
+            rows = torch.from_numpy(place.reshape(-1))
+            logits, embedded = logits[rows], None if embedded is None else embedded[rows]
+        return self.predictions(given.astype(np.int64, copy=False), logits, embedded)
+
+    def blocks(
+        self,
+        targets: ArrayLike | range,
+        *,
+        embedding: bool = False,
+        probabilities: bool = True,
+        ranks: Ranks = ALONE,
+        progress: Progress = silent,
+    ) -> Iterator[Predictions]:
+        """Predict many targets block by block in bounded memory; at least one block comes, if an empty one.
+
+        A normal GNN answers in one pass over the graph. ranks: they share the targets; the main one is given the
+        predictions, the others nothing. probabilities: False counts narrower rows when it chooses the size of blocks.
+        """
+        given = targets if isinstance(targets, range) else np.asarray(targets)
+        if self.trained.config.is_normal and len(given):
+            for output in self.outputs(self.check(given), embedding=embedding):
+                yield self.predictions(output.node_id.numpy(), output.logits, output.embedding)
+            return
+        step = _BLOCK_PAIRS if self.is_links else block_rows(self, probabilities=probabilities, embedding=embedding)
+        for start in range(0, max(1, len(given)), step):
+            block = np.asarray(given[start : start + step])
+            parts, done = [], start
+            for output in self._block(self.check(block), embedding, ranks):
+                parts.append(output)
+                done += len(output.logits)
+                progress("predicting", done, len(given))
+            if ranks.is_main:
+                yield self._joined_block(block, parts, embedding)
+
+    def outputs(self, targets: Ints, *, embedding: bool = False, ranks: Ranks = ALONE) -> Iterator[Output]:
+        """Run the model over checked targets, batch by batch."""
+        precision = self.trained.config.precision
+        return outputs(self.trained.model, self.loaders(targets), precision=precision, embedding=embedding, ranks=ranks)
+
+    def loaders(self, targets: Ints, *, labels: NDArray[np.float32] | None = None) -> Sources:
+        """Return a loader for each branch that goes through targets in their order; the graph for a normal GNN.
+
+        labels [P]: of pairs, 1 for a link and 0 for none, to evaluate.
+        """
+        config = self.trained.config
+        if config.is_normal:
+            return whole_graph(self.graph, targets, self.inputs)
+        return make_loaders(
+            self.graph,
+            self.extractors,
+            self.trained.model,
+            targets,
+            self.batch_size,
+            config.seed,
+            inputs=self.inputs,
+            labels=labels,
+        )
+
+    def check(self, targets: ArrayLike | range) -> Ints:
+        """Return targets as integers, nodes [B] or pairs [B, 2] with ordered ends; wrong ones are one clear line."""
+        array = np.asarray(targets)
+        if self.is_links:
+            if array.ndim == 1 and array.size:
+                raise ValueError("predict: targets must be pairs for a model that predicts links, got nodes")
+            return check_pairs("predict", self.graph, array)
+        if array.ndim == 2:
+            kind = self.trained.config.target
+            raise ValueError(f"predict: model must be one that predicts links, this one predicts {kind}")
+        return check_targets(self.graph, array, "predict")[:, 0]
+
+    def predictions(self, targets: Ints, logits: torch.Tensor, embedding: torch.Tensor | None = None) -> Predictions:
+        """Turn the model's outputs for targets into predictions."""
+        task, config = self.trained.task, self.trained.config
+        found = task.probabilities(logits)
+        probability = None if found is None else found.numpy()
+        if self.is_links:
+            assert probability is not None
+            probability = probability[:, 0]
+        return Predictions(
+            targets,
+            config.target,
+            (logits[:, 0] > 0).numpy() if self.is_links else task.predictions(logits).numpy(),
+            probability,
+            logits.numpy(),
+            None if embedding is None else embedding.numpy(),
+            config.class_names,
+            self.graph.node_name,
+        )
+
+    def _batch(self, branch: int, targets: Ints) -> Batch:
+        """Extract and collate the scopes of one batch in this thread, as a loader does in its own."""
+        extractor, layout = self.extractors[branch], self.trained.model.layouts[branch]
+        scopes = extractor(self.graph, targets, seed=self._seed)
+        batch = collate(
+            self.graph,
+            scopes,
+            order=layout.order,
+            features=self.inputs is None,
+            edge_arrays=layout.edge_arrays,
+            edge_graph=extractor.edge_graph(self.graph),
+            target_row=np.arange(len(targets)),
+        )
+        batch = batch if self.inputs is None else self.inputs(batch)
+        return batch if self._device.type == "cpu" else batch.to(self._device)
+
+    def _block(self, checked: Ints, embedding: bool, ranks: Ranks) -> Iterator[Output]:
+        """Run the model over a block; equal pairs are scored once, so that they get the same score."""
+        if len(checked) == 0:
+            return
+        if not self.is_links:
+            yield from self.outputs(checked, embedding=embedding, ranks=ranks)
+            return
+        distinct, place = np.unique(checked, axis=0, return_inverse=True)
+        found = list(self.outputs(distinct, embedding=embedding, ranks=ranks))
+        if found:
+            rows = torch.from_numpy(place.reshape(-1))
+            logits = torch.cat([output.logits for output in found])[rows]
+            embedded = [output.embedding for output in found if output.embedding is not None]
+            yield Output(torch.from_numpy(checked), logits, None, torch.cat(embedded)[rows] if embedded else None)
+
+    def _joined_block(self, block: NDArray[np.integer], parts: list[Output], embedding: bool) -> Predictions:
+        model = self.trained.model
+        logits = [part.logits for part in parts] or [torch.zeros(0, self.trained.config.out_dim)]
+        embedded = [part.embedding for part in parts if part.embedding is not None] or [
+            torch.zeros(0, model.head.in_dim)
+        ]
+        targets = block.astype(np.int64, copy=False)
+        if self.is_links:
+            targets = targets.reshape(-1, 2)
+        return self.predictions(targets, torch.cat(logits), torch.cat(embedded) if embedding else None)
+
+
+_BLOCK_NUMBERS = 1 << 23
+
+
+def block_rows(predictor: Predictor, *, probabilities: bool = True, embedding: bool = False) -> int:
+    """Return how many targets are held at once: few where rows are wide, and whole batches."""
+    trained = predictor.trained
+    width = 8 + trained.config.out_dim * (1 + probabilities) + (trained.model.head.in_dim if embedding else 0)
+    return max(1, min(_BLOCK_NUMBERS // width, 1 << 16) // predictor.batch_size) * predictor.batch_size
+
+
+def open_predictor(folder: str | Path, graph: Graph | str | None = None, *, note: Note = ignore_note) -> Predictor:
+    """Open the model of a run folder on its graph, or on another one, given as a graph, a folder or a name.
+
+    note: receives a line if the run's graph has changed since training.
+    """
+    trained = open_trained(folder)
+    if graph is not None:
+        return Predictor(trained, graph if isinstance(graph, Graph) else open_recipe_graph(graph))
+    run = open_run(folder)
+    opened = open_recipe_graph(run.recipe.graph)
+    try:
+        check_graph(run, opened)
+    except RunError:
+        note(f"{opened.path} has changed since the model was trained on it")
+    return Predictor(trained, opened)
+
+
+def open_trained(folder: str | Path) -> TrainedModel:
+    """Read the model of a finished run folder; a folder without one is one clear line."""
+    folder = Path(folder)
+    if (folder / REPEATS).exists():
+        raise RunError(f"{folder}: holds several repeats; name one of them, for example {folder / 'repeat-0'}")
+    if (folder / RECORD).exists() and not (folder / CONFIG).exists():
+        raise RunError(f"{folder}: is not finished; continue with shadow resume {folder}")
+    if read_config(folder).precision == "bf16":
+        use_working_kernels()
+    return read_model(folder)
+
+
+def _joined(parts: list[Predictions]) -> Predictions:
+    """Return the predictions of several blocks as those of one."""
+    arrays: dict[str, Any] = {}
+    for name in ("targets", "predicted", "probability", "logits", "embedding"):
+        if getattr(parts[0], name) is not None:
+            arrays[name] = np.concatenate([getattr(part, name) for part in parts])
+    return replace(parts[0], **arrays)

@@ -1,0 +1,57 @@
+"""Recommendations: the nodes that a node is most likely linked with.
+
+Not for: scoring given pairs (predictor.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.extract import PprExtractor
+from shadow_gnn.inference.predictions import Floats, Ints
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.tasks.links.pairs import are_linked
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendations:
+    """Nodes that a node is most likely linked with, the best first."""
+
+    node_id: Ints
+    """[K]."""
+    probability: Floats
+    """[K], of a link."""
+    num_candidates: int
+    """Nodes that were scored to find them."""
+
+
+def recommend(
+    predictor: Predictor, node: int, *, top: int = 20, num_candidates: int = 500, progress: Progress = silent
+) -> Recommendations:
+    """Return the nodes that a node is most likely linked with.
+
+    Candidates are the num_candidates nodes of highest personalised PageRank, except the node itself and its known
+    links. Nodes that no path leads to are never recommended.
+    """
+    graph = predictor.graph
+    for name, value in (("top", top), ("num_candidates", num_candidates)):
+        if value < 1:
+            raise ValueError(f"recommend: {name} must be at least 1, got {value}")
+    if not 0 <= node < graph.num_nodes:
+        raise ValueError(f"recommend: node must be a node id from 0 to {graph.num_nodes - 1}, got {node}")
+    known = int(graph.indptr[node + 1] - graph.indptr[node])
+    scope = PprExtractor(topk=min(1 + known + num_candidates, graph.num_nodes))(graph, [node])
+    best = scope.node_id[1:][np.argsort(-scope.score[1:], kind="stable")]
+    pairs = np.stack((np.full(len(best), node, dtype=np.int64), best), axis=1)
+    linked = are_linked(graph, pairs) | are_linked(graph, pairs[:, ::-1])
+    pairs = pairs[~linked][:num_candidates]
+    found = [np.zeros(0, np.float32)]
+    for block in predictor.blocks(pairs, progress=progress):
+        assert block.probability is not None
+        found.append(block.probability)
+    scores = np.concatenate(found)
+    order = np.argsort(-scores, kind="stable")[:top]
+    return Recommendations(pairs[order, 1], scores[order], len(pairs))

@@ -1,0 +1,207 @@
+"""Resumable prediction: outputs for many targets in disk-friendly order; finished work survives a kill.
+
+Not for: tables (write_predictions.py), running the model (predictor.py), or the order itself (extract/locality.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.files import Progress, new_checksum, read_bytes, silent
+from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
+from shadow_gnn.base.work_folder import WorkFolder, open_work_folder
+from shadow_gnn.extract.core_calls import check_targets
+from shadow_gnn.extract.locality import order_targets
+from shadow_gnn.graph.manifest import MAX_BYTES
+from shadow_gnn.graph.store import MANIFEST
+from shadow_gnn.inference.predictions import Ints, Predictions
+from shadow_gnn.inference.predictor import Note, Predictor, ignore_note
+from shadow_gnn.training.evaluate import Output
+
+MIN_TARGETS = 1 << 13
+"""Fewer targets take seconds, and their outputs are not kept on the way."""
+_VERSION = 1
+_KEEP_SECONDS = 10.0
+_HASH_ROWS = 1 << 20
+
+
+class KeptOutputs:
+    """Outputs of a model on disk; their rows are in the order of the work, not of the targets."""
+
+    def __init__(
+        self, predictor: Predictor, targets: Ints | range, work: WorkFolder, patience: Patience, *, embedding: bool
+    ) -> None:
+        """Use the files of a work folder, made if they are missing."""
+        count, trained = len(targets), predictor.trained
+        self._predictor, self._targets, self._work, self._patience = predictor, targets, work, patience
+        self._logits = work.rows("logits", (count, trained.config.out_dim), np.float32)
+        self._embedding = work.rows("embedding", (count, trained.model.head.in_dim), np.float32) if embedding else None
+        self.num_before = self.num_done = int((work.recall("answers") or {"done": 0})["done"])
+        self._kept = time.monotonic()
+
+    @property
+    def place(self) -> Path:
+        """Where the result can be put together; it is removed with the outputs, also after a kill."""
+        return self._work.place
+
+    def add(self, output: Output) -> None:
+        """Append the outputs of the next batch; from time to time all of them are flushed."""
+        self._logits.write(self.num_done, output.logits.numpy())
+        if self._embedding is not None:
+            assert output.embedding is not None
+            self._embedding.write(self.num_done, output.embedding.numpy())
+        self.num_done += len(output.logits)
+        if time.monotonic() - self._kept > _KEEP_SECONDS:
+            self.keep()
+
+    def keep(self) -> None:
+        """Wait until all is on disk; a process that starts after a kill resumes from here."""
+        for rows in (self._logits, self._embedding):
+            if rows is not None:
+                rows.flush()
+        self._work.remember("answers", {"done": self.num_done})
+        self._kept = time.monotonic()
+
+    def blocks(self, step: int, *, ordered: bool) -> Iterator[Predictions]:
+        """Give the predictions of all targets in the order they were given, block by block."""
+        logits = self._logits.mapped()
+        embedding = None if self._embedding is None else self._embedding.mapped()
+        place = self._work.rows("place", (len(self._targets),), np.int64).mapped() if ordered else None
+        for start in range(0, len(self._targets), step):
+            block = np.array(self._targets[start : start + step], dtype=np.int64)
+            rows: Any = slice(start, start + len(block)) if place is None else np.array(place[start : start + step])
+            # Torch wants memory of its own, so the mapped rows are copied.
+            embedded = None if embedding is None else torch.from_numpy(np.array(embedding[rows]))
+            yield self._predictor.predictions(block, torch.from_numpy(np.array(logits[rows])), embedded)
+            self._patience.beg()
+
+
+@contextmanager
+def resumable_blocks(
+    path: Path,
+    predictor: Predictor,
+    targets: Ints | range,
+    *,
+    embedding: bool,
+    step: int,
+    ranks: Ranks,
+    progress: Progress = silent,
+    note: Note = ignore_note,
+) -> Iterator[tuple[KeptOutputs, Iterator[Predictions]] | None]:
+    """Predict all targets, then give the outputs and the predictions in blocks; None to ranks other than the main one.
+
+    The outputs are next to `path`, the result. After a kill or a fault they stay, and the same call resumes from them.
+    step: targets between two starts of the loaders, whole batches.
+    """
+    if not ranks.is_main:
+        folder, ordered, start = wait_for_main(ranks)
+        order = _order(targets, WorkFolder(Path(folder), resumed=True)) if ordered else None
+        for _ in _outputs(predictor, targets, order, start, step, embedding, ranks):
+            pass
+        yield None
+        wait_for_main(ranks)
+        return
+    _check_nodes(predictor, targets)
+    with open_work_folder(path, _job(predictor, targets, embedding, step), keep=True) as work:
+        if work.replaced:
+            note(f"{path}: was started with another model, graph, targets or options; starts again")
+        patience = Patience(ranks)
+        ordered = order_targets(predictor.graph, targets, work, _begging(progress, patience))
+        kept = KeptOutputs(predictor, targets, work, patience, embedding=embedding)
+        if kept.num_before:
+            note(f"{path}: resumes after {kept.num_before:,} of {len(targets):,} targets")
+        patience.end([str(work.folder), ordered, kept.num_before])
+        order = _order(targets, work) if ordered else None
+        for output in _outputs(predictor, targets, order, kept.num_before, step, embedding, ranks):
+            kept.add(output)
+            progress("predicting", kept.num_done, len(targets))
+        kept.keep()
+        yield kept, kept.blocks(step, ordered=ordered)
+        patience.end()
+
+
+def _job(predictor: Predictor, targets: Ints | range, embedding: bool, step: int) -> dict[str, Any]:
+    """Return all that the outputs depend on."""
+    config, folder = predictor.trained.config, predictor.graph.path
+    assert folder is not None
+    return {
+        "kind": "predictions",
+        "version": _VERSION,
+        "model": [config.weights_blake2b, _checksum(config.model_dump_json().encode())],
+        "graph": _checksum(read_bytes(folder / MANIFEST, MAX_BYTES, FolderError, follow_links=False)),
+        "scopes": [extractor.key for extractor in predictor.extractors],
+        "targets": _targets_key(targets),
+        "embedding": embedding,
+        "step": step,
+    }
+
+
+def _outputs(
+    predictor: Predictor,
+    targets: Ints | range,
+    order: Ints | None,
+    start: int,
+    step: int,
+    embedding: bool,
+    ranks: Ranks,
+) -> Iterator[Output]:
+    """Run the model from a position in the order on; the batches are the same wherever it starts."""
+    while start < len(targets):
+        stop = min((start // step + 1) * step, len(targets))
+        nodes = _nodes(targets, order, start, stop)
+        yield from predictor.outputs(nodes, embedding=embedding, ranks=ranks)
+        start = stop
+
+
+def _nodes(targets: Ints | range, order: Ints | None, start: int, stop: int) -> Ints:
+    """Return the targets from one position in the order to another."""
+    if order is None:
+        return np.asarray(targets[start:stop], dtype=np.int64)
+    places = np.array(order[start:stop])
+    if isinstance(targets, range):
+        return places * targets.step + targets.start
+    return np.asarray(targets[places], dtype=np.int64)
+
+
+def _order(targets: Ints | range, work: WorkFolder) -> Ints:
+    return work.rows("order", (len(targets),), np.int64).mapped()
+
+
+def _begging(progress: Progress, patience: Patience) -> Progress:
+    """Keep the other ranks waiting whenever there is progress."""
+
+    def report(stage: str, done: int, total: int) -> None:
+        progress(stage, done, total)
+        patience.beg()
+
+    return report
+
+
+def _check_nodes(predictor: Predictor, targets: Ints | range) -> None:
+    """Raise now, and not after hours, if a target is not a node."""
+    if not isinstance(targets, range):
+        for start in range(0, len(targets), _HASH_ROWS):
+            check_targets(predictor.graph, targets[start : start + _HASH_ROWS], "predict")
+
+
+def _targets_key(targets: Ints | range) -> str:
+    if isinstance(targets, range):
+        return f"{targets.start} to {targets.stop} by {targets.step}"
+    checksum = new_checksum()
+    for start in range(0, len(targets), _HASH_ROWS):
+        checksum.update(np.ascontiguousarray(targets[start : start + _HASH_ROWS], dtype="<i8").data)
+    return str(checksum.hexdigest())
+
+
+def _checksum(data: bytes) -> str:
+    checksum = new_checksum()
+    checksum.update(data)
+    return str(checksum.hexdigest())

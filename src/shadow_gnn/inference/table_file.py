@@ -1,0 +1,238 @@
+"""Table file: predictions as Parquet or CSV, written block by block and read back.
+
+Not for: computing predictions (predictor.py, write_predictions.py).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shadow_gnn.base.errors import SourceError, WriteError
+from shadow_gnn.base.files import sync_folder
+from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.predictions import Floats, Ints, Kind, Predictions, predicted_of
+
+_BLOCK_NUMBERS = 1 << 23
+SUFFIXES = (".parquet", ".csv")
+FINGERPRINT = b"shadow_gnn.fingerprint"
+"""Where the schema of a Parquet file names the topology that was predicted on."""
+
+
+def check_out(path: str | Path) -> Path:
+    """Return the path of a table to write; raise unless its name says which kind."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"predict: out must end in {' or '.join(SUFFIXES)}, got {path}")
+    return path
+
+
+class TableFile:
+    """A Parquet or CSV file that grows by blocks of predictions."""
+
+    def __init__(self, handle: Any, kind: str, fingerprint: str) -> None:
+        """Write to an open file; kind: its suffix."""
+        self._handle, self._kind, self._fingerprint = handle, kind, fingerprint
+        self._writer: Any = None
+
+    def write(self, predictions: Predictions, *, probabilities: bool = True) -> None:
+        """Add a block of rows, as a row group of its own."""
+        import pyarrow as pa
+
+        columns = _columns(predictions, probabilities=probabilities, flat=self._kind == ".csv")
+        table = pa.table(columns).replace_schema_metadata({FINGERPRINT: self._fingerprint.encode()})
+        if self._writer is None:
+            self._writer = self._open(table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _open(self, schema: Any) -> Any:
+        if self._kind == ".csv":
+            from pyarrow.csv import CSVWriter
+
+            return CSVWriter(self._handle, schema)
+        from pyarrow.parquet import ParquetWriter
+
+        return ParquetWriter(self._handle, schema)
+
+
+@contextmanager
+def new_table(path: Path, graph: Graph, *, place: Path | None = None) -> Iterator[TableFile]:
+    """Give a table to fill, under a temporary name next to `path`; it gets that name at the end or vanishes.
+
+    place: where it is until then, on the same disk; a file that a killed process left there is replaced.
+    """
+    temporary = place or path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(temporary, "xb" if place is None else "wb") as handle:
+            table = TableFile(handle, path.suffix, graph.fingerprint)
+            yield table
+            table.close()
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_table(path: str | Path, graph: Graph, predictions: Predictions) -> int:
+    """Write predictions that are in memory as a table, and return the number of rows."""
+    path = check_out(path)
+    step = max(1, _BLOCK_NUMBERS // (8 + 2 * predictions.scores.shape[1]))
+    with new_table(path, graph) as table:
+        for start in range(0, max(1, len(predictions)), step):
+            rows, probability = slice(start, start + step), predictions.probability
+            block = replace(
+                predictions,
+                targets=predictions.targets[rows],
+                predicted=predictions.predicted[rows],
+                probability=None if probability is None else probability[rows],
+            )
+            table.write(block)
+    return len(predictions)
+
+
+def predictions_of(
+    kind: Kind, targets: Ints, scores: Floats, graph: Graph | None = None, class_names: tuple[str, ...] | None = None
+) -> Predictions:
+    """Return probabilities [B, C] of classes or labels, or values [B, 1], as predictions of nodes."""
+    return Predictions(
+        targets,
+        kind,
+        predicted_of(kind, scores),
+        None if kind == "values" else scores,
+        class_names=class_names,
+        node_names=None if graph is None else graph.node_name,
+    )
+
+
+def read_table(path: str | Path) -> tuple[Predictions, str | None]:
+    """Read a table of nodes that `shadow predict` wrote; a SourceError names the file and what is wrong with it.
+
+    Also returns the fingerprint of its graph's topology, None in CSV. The names of classes are not in a table.
+    """
+    import pyarrow as pa
+
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise SourceError(f"{path}: must be a run folder, or a table that ends in {' or '.join(SUFFIXES)}")
+    try:
+        table = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise SourceError(f"{path}: cannot be read: {reason}") from error
+    if "node_id" not in table.column_names or not pa.types.is_int64(table.schema.field("node_id").type):
+        raise SourceError(f"{path}: is not a table of predictions: it has no node_id")
+    names = set(table.column_names)
+    scores = table.column("value").to_numpy()[:, None] if "value" in names else _probabilities(path, table)
+    if not np.isfinite(scores).all():
+        raise SourceError(f"{path}: probabilities and values must be finite, got others")
+    kind: Kind = "values" if "value" in names else "classes" if "class" in names else "multilabel"
+    stored = (table.schema.metadata or {}).get(FINGERPRINT)
+    node_id = table.column("node_id").to_numpy().astype(np.int64)
+    found = predictions_of(kind, node_id, np.ascontiguousarray(scores, np.float32))
+    return found, None if stored is None else stored.decode("ascii", "replace")
+
+
+def _columns(predictions: Predictions, *, probabilities: bool, flat: bool) -> dict[str, Any]:
+    """Return the columns of a block; flat: a list becomes as many columns, as CSV needs."""
+    import pyarrow as pa
+
+    columns = _target_columns(predictions) | _predicted_columns(predictions, flat=flat)
+    if predictions.kind == "links":
+        columns["probability"] = pa.array(predictions.probability, pa.float32())
+    elif probabilities and predictions.probability is not None:
+        columns |= _vectors("probability", predictions.probability, np.float32, flat=flat)
+    if predictions.embedding is not None:
+        columns |= _vectors("embedding", predictions.embedding, np.float32, flat=flat)
+    return columns
+
+
+def _target_columns(predictions: Predictions) -> dict[str, Any]:
+    """Return the columns that name the target of each row."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    ends = predictions.targets.reshape(len(predictions), -1).T if len(predictions) else [predictions.targets] * 2
+    for number, name in enumerate(("first", "second") if predictions.kind == "links" else ("node",)):
+        columns[f"{name}_id"] = pa.array(ends[number].reshape(-1), pa.int64())
+        names = predictions.names(number)
+        if names is not None:
+            columns[f"{name}_name"] = pa.array(names, pa.string())
+    return columns
+
+
+def _predicted_columns(predictions: Predictions, *, flat: bool) -> dict[str, Any]:
+    """Return the columns with the predictions themselves; links have their probability alone."""
+    import pyarrow as pa
+
+    if predictions.kind == "links":
+        return {}
+    if predictions.kind == "multilabel":
+        return _vectors("label", predictions.predicted, np.uint8, flat=flat)
+    if predictions.kind == "values":
+        return {"value": pa.array(predictions.predicted.astype(np.float32))}
+    columns: dict[str, Any] = {"class": pa.array(predictions.predicted.astype(np.int64))}
+    names = predictions.predicted_names
+    if names is not None:
+        columns["class_name"] = pa.array(names, pa.string())
+    return columns
+
+
+def _vectors(name: str, matrix: NDArray[Any], dtype: Any, *, flat: bool) -> dict[str, Any]:
+    """Return a matrix as one column of lists, or as a column for each of its own."""
+    import pyarrow as pa
+
+    matrix, width = matrix.astype(dtype, copy=False), matrix.shape[1]
+    if flat:
+        return {f"{name}_{number}": pa.array(np.ascontiguousarray(matrix[:, number])) for number in range(width)}
+    offsets = np.arange(0, matrix.size + 1, max(width, 1), dtype=np.int64)[: len(matrix) + 1]
+    return {name: pa.LargeListArray.from_arrays(offsets, np.ascontiguousarray(matrix).reshape(-1))}
+
+
+def _read_parquet(path: Path) -> Any:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        wanted = [name for name in ("node_id", "class", "value", "probability") if name in file.schema_arrow.names]
+        return file.read(columns=wanted)
+
+
+def _read_csv(path: Path) -> Any:
+    from pyarrow.csv import read_csv
+
+    return read_csv(path)
+
+
+def _probabilities(path: Path, table: Any) -> Floats:
+    """Return the probabilities of a table, from a column of lists or from one column for each class."""
+    if "probability" in table.column_names:
+        lists = table.column("probability").combine_chunks()
+        flat = lists.flatten().to_numpy(zero_copy_only=False)
+        width = len(flat) // max(1, len(lists))
+        if width * len(lists) != len(flat) or (lists.value_lengths().to_numpy() != width).any():
+            raise SourceError(f"{path}: probability must have as many numbers in every row, they differ")
+        return np.asarray(flat, np.float32).reshape(len(lists), width)
+    columns: list[NDArray[Any]] = []
+    while f"probability_{len(columns)}" in table.column_names:
+        columns.append(table.column(f"probability_{len(columns)}").to_numpy())
+    if not columns:
+        raise SourceError(f"{path}: must hold probabilities; write it without --no-probabilities")
+    return np.stack(columns, axis=1).astype(np.float32)

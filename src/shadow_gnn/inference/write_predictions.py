@@ -1,0 +1,79 @@
+"""Writing predictions: a table of many targets, as Parquet or CSV, in bounded memory and resumable after a kill.
+
+Not for: the file's format (table_file.py), nor for predictions that fit into memory (predictor.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shadow_gnn.base.errors import WriteError
+from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.base.ranks import ALONE, Ranks
+from shadow_gnn.inference import resumable
+from shadow_gnn.inference.predictor import Note, Predictor, block_rows, ignore_note
+from shadow_gnn.inference.resumable import resumable_blocks
+from shadow_gnn.inference.table_file import check_out, new_table
+
+
+def write_predictions(
+    path: str | Path,
+    predictor: Predictor,
+    targets: ArrayLike | range,
+    *,
+    probabilities: bool = True,
+    embedding: bool = False,
+    progress: Progress = silent,
+    note: Note = ignore_note,
+    ranks: Ranks = ALONE,
+) -> int:
+    """Write one row for each node, or pair, in their order; the file appears whole or not at all.
+
+    With many nodes of a graph folder, finished outputs are kept next to the table until it is complete: after a kill
+    the same call resumes from them. note: receives a line about that. ranks: they share the batches, and
+    the main one writes the table it would write alone. Both end with the same bytes if torch's threads, the type of
+    processor and the versions are the same, and differ by rounding otherwise. Returns the number of targets that an
+    earlier process had finished.
+    """
+    path, graph, is_normal = check_out(path), predictor.graph, predictor.trained.config.is_normal
+    given = targets if isinstance(targets, range) else np.asarray(targets)
+    if is_normal and not ranks.alone:
+        raise ValueError(
+            f"predict: a normal GNN must predict as one process, as it answers in one pass over the graph, "
+            f"got {ranks.num_ranks} processes"
+        )
+    # A graph in memory cannot be recognised later, and a normal GNN or a model of links keeps nothing.
+    if is_normal or predictor.is_links or graph.path is None or len(given) < resumable.MIN_TARGETS:
+        if predictor.is_links:
+            predictor.check(given)  # A wrong pair is named before anything is computed.
+        blocks = predictor.blocks(given, probabilities=probabilities, embedding=embedding, ranks=ranks)
+        if not ranks.is_main:
+            for _ in blocks:
+                pass
+            return 0
+        done = 0
+        with new_table(path, graph) as table:
+            for block in blocks:
+                table.write(block, probabilities=probabilities)
+                done += len(block)
+                progress("predicting", done, len(given))
+        return 0
+    if not path.parent.is_dir():
+        raise WriteError(f"{path}: cannot be written: No such file or directory")
+    step = block_rows(predictor, probabilities=probabilities, embedding=embedding)
+    with resumable_blocks(
+        path, predictor, given, embedding=embedding, step=step, ranks=ranks, progress=progress, note=note
+    ) as found:
+        if found is None:
+            return 0
+        kept, blocks = found
+        done = 0
+        with new_table(path, graph, place=kept.place) as table:
+            for block in blocks:
+                table.write(block, probabilities=probabilities)
+                done += len(block)
+                progress("writing the table", done, len(given))
+        return kept.num_before

@@ -1,0 +1,175 @@
+"""Recipe: everything that decides a run, and the checks between its tables; the docstring under a field is its help.
+
+Not for: files and faults of files (file.py), nor for turning names into classes (training/build.py).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from shadow_gnn.recipe.extractor_table import ExtractorField
+from shadow_gnn.recipe.model import BranchRecipe, InputsRecipe, ModelRecipe
+from shadow_gnn.recipe.record import Record
+from shadow_gnn.recipe.task import LinkRecipe, TaskRecipe
+from shadow_gnn.recipe.training import LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
+
+COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standardize")
+"""Keys of [model] that cannot differ between branches."""
+
+EXTRACTOR_TWICE = "extractor: must not be there beside branches, which have an extractor each"
+
+METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe}
+"""Tables that only one method reads."""
+
+
+class Recipe(Record):
+    """Everything that decides a run."""
+
+    graph: Annotated[str, Field(min_length=1, max_length=4096)]
+    """Graph folder, or the name of a built-in graph or of a data set that `shadow data get` made."""
+    seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
+    """Random seed of weights, shuffling, drawn scopes and dropout."""
+    task: TaskRecipe = TaskRecipe()
+    """What is predicted."""
+    link: LinkRecipe = LinkRecipe()
+    """Which links are predicted."""
+    extractor: ExtractorField | None = None
+    """How scopes are chosen; ppr with its defaults if there is neither this nor branches."""
+    branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, max_length=16)] = ()
+    """Several extractors, each with its network, whose embeddings are joined."""
+    inputs: InputsRecipe = InputsRecipe()
+    """What the model reads beside the features."""
+    model: ModelRecipe = ModelRecipe()
+    """The network."""
+    training: TrainingRecipe = TrainingRecipe()
+    """How it is trained; training = "full" is short for a table with that method alone."""
+    saint: SaintRecipe = SaintRecipe()
+    """Subgraphs of GraphSAINT."""
+    neighbor: NeighborRecipe = NeighborRecipe()
+    """Drawn neighbors."""
+    logging: LoggingRecipe = LoggingRecipe()
+    """Where metrics go."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, value: Any) -> Any:
+        """Complete a table: the default extractor and encoding, and what branches take over from [model]."""
+        if not isinstance(value, dict):
+            return value
+        filled = dict(value)
+        if isinstance(filled.get("training"), str):
+            filled["training"] = {"method": filled["training"]}
+        if _is_normal(filled.get("training")):
+            if isinstance(model := filled.get("model", {}), dict):
+                filled["model"] = {"encoding": "none", **model}
+        elif not filled.get("branches") and filled.get("extractor") is None:
+            filled["extractor"] = {}
+        common, branches = filled.get("model", {}), filled.get("branches")
+        if isinstance(branches, (list, tuple)):
+            filled["branches"] = [_with_model(branch, common) for branch in branches]
+        return filled
+
+    @model_validator(mode="after")
+    def _check_branches(self) -> Recipe:
+        if self.branches and self.extractor is not None:
+            raise ValueError(EXTRACTOR_TWICE)
+        for number, branch in enumerate(self.branches):
+            for name in COMMON_KEYS:
+                if getattr(branch.model, name, None) != getattr(self.model, name):
+                    raise ValueError(f"branches.{number}.model.{name}: must be set in [model], for all branches alike")
+        return self
+
+    @model_validator(mode="after")
+    def _check_method(self) -> Recipe:
+        method = self.training.method
+        for name, record in METHOD_TABLES.items():
+            if method != name and getattr(self, name) != record():
+                raise ValueError(f'{name}: must be left out unless training.method is "{name}", it is "{method}"')
+        if not self.is_normal:
+            return self
+        if self.extractor is not None or self.branches:
+            name = "branches" if self.branches else "extractor"
+            raise ValueError(f'{name}: must be left out for training.method "{method}", which has no scopes')
+        for name, needed in (("encoding", "none"), ("readout", "center")):
+            if getattr(self.model, name) != needed:
+                raise ValueError(f'model.{name}: must be "{needed}" for training.method "{method}", without scopes')
+        if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
+            raise ValueError(
+                f'inputs: degree, graph_degree and learned_dim must be left out for training.method "{method}"'
+            )
+        if method == "saint" and self.inputs.reads_labels:
+            raise ValueError(
+                'inputs: labels and smooth_labels must be left out for training.method "saint", as every training '
+                "node of a subgraph is a target there, whose label is hidden"
+            )
+        count = len(self.neighbor.fanouts)
+        if count not in (1, self.model.num_layers):
+            raise ValueError(f"neighbor.fanouts: must be 1 or {self.model.num_layers}, as many as layers, got {count}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_links(self) -> Recipe:
+        if self.task.kind == "node":
+            if self.link != LinkRecipe():
+                raise ValueError('link: must be left out unless task.kind is "link", it is "node"')
+            return self
+        if self.is_normal:
+            raise ValueError('task.kind: must be "node" for a normal GNN; training.method "shadow" predicts links')
+        if self.task != TaskRecipe(kind="link"):
+            raise ValueError('task: target, inductive and class_weights must be left out for task.kind "link"')
+        if self.inputs.smooth or self.inputs.reads_labels:
+            raise ValueError(
+                'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", as what is smoothed '
+                "over the graph holds the predicted link"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_scope_graphs(self) -> Recipe:
+        """Refuse what could show training what it must not see: the other graph may be made with all of it."""
+        if not any(
+            branch.extractor is not None and branch.extractor.scope_graph is not None for branch in self.all_branches
+        ):
+            return self
+        if self.task.inductive:
+            raise ValueError(
+                "extractor.scope_graph: must be left out where task.inductive, as it may hold edges of nodes that are "
+                "not for training"
+            )
+        if self.task.kind == "link" and self.link.split != "given":
+            raise ValueError(
+                'extractor.scope_graph: must be left out for links unless link.split is "given", as it may be made '
+                "with the links that a drawn split takes out"
+            )
+        return self
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether a normal GNN is trained, without scopes."""
+        return self.training.method != "shadow"
+
+    @property
+    def all_branches(self) -> tuple[BranchRecipe, ...]:
+        """The branches, each complete; one for a recipe with a single extractor or with none."""
+        if self.branches:
+            return self.branches
+        return (BranchRecipe(extractor=self.extractor, model=self.model),)
+
+
+def _is_normal(training: Any) -> bool:
+    """Tell whether a table or record of [training] asks for a normal GNN."""
+    method = training.get("method") if isinstance(training, dict) else getattr(training, "method", None)
+    return method in ("full", "saint", "neighbor")
+
+
+def _with_model(branch: Any, common: Any) -> Any:
+    """Return a branch's table with the keys of [model] that it does not set itself."""
+    base = common.model_dump() if isinstance(common, ModelRecipe) else common
+    if not isinstance(branch, dict) or not isinstance(base, dict):
+        if isinstance(branch, BranchRecipe) and branch.model is None and isinstance(base, dict):
+            return {"extractor": branch.extractor, "model": base}
+        return branch
+    own = branch.get("model", {})
+    return {**branch, "model": {**base, **own}} if isinstance(own, dict) else branch

@@ -1,0 +1,109 @@
+"""The command line as a whole: help pages, completion, exit codes."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from tests.cli.called import run, succeed
+
+from shadow_gnn.cli.main import app
+
+HEADINGS = ["Options", "Data", "Scopes", "Training", "Prediction", "Studies"]
+
+
+def headings(page):
+    return re.findall(r"^(\w[^:\n]*):$", page, re.MULTILINE)
+
+
+def in_process(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "shadow_gnn", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_help_groups_every_command_under_a_heading():
+    page = succeed("--help")
+    assert headings(page) == HEADINGS
+    for group in (app, *(inner.typer_instance for inner in app.registered_groups)):
+        for command in group.registered_commands:
+            assert re.search(rf"^  (data )?{command.name} ", page, re.MULTILINE), command.name
+    assert page.index("data import") < page.index("Scopes:") < page.index("  extract ") < page.index("Training:")
+    assert "shadow data import edges.csv my-graph" in page
+
+
+def test_import_help_groups_its_options():
+    page = succeed("data", "import", "--help")
+    assert headings(page)[:7] == [
+        "Arguments",
+        "Edges",
+        "Edge lists (text and Parquet)",
+        "Node features and labels",
+        "Splits",
+        "Memory",
+        "Options",
+    ]
+    assert page.index("Splits:") < page.index("--seed <int") < page.index("Memory:") < page.index("--memory <str>")
+    assert "shadow data import edges.csv my-graph" in page
+
+
+@pytest.mark.parametrize("words", [(), ("data",), ("data", "import"), ("train",), ("cost",)])
+def test_h_is_help(words):
+    assert succeed(*words, "-h") == succeed(*words, "--help")
+
+
+@pytest.mark.parametrize("words", [(), ("data",)])
+def test_a_group_without_a_command_shows_its_page(shadow, words):
+    code, out, err = shadow(*words)
+    assert (code, out) == (2, "")
+    assert err == shadow(*words, "--help")[1]
+
+
+def test_help_is_plain_text_and_loads_nothing_heavy():
+    heavy = {"numpy", "pyarrow", "scipy", "matplotlib", "torch", "pydantic", "rich"}
+    code = (
+        "import sys\nsys.argv = ['shadow', '-h']\nfrom shadow_gnn.cli.main import main\n"
+        f"try:\n    main()\nfinally:\n    print({heavy} & set(sys.modules), file=sys.stderr)\n"
+    )
+    environment = {**os.environ, "FORCE_COLOR": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr == "set()\n"
+    assert "\x1b" not in done.stdout
+
+
+def test_version():
+    assert succeed("--version").startswith("shadow ")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("shadow compare", ["compare-extractors"]),
+        ("shadow data im", ["import"]),
+        ("shadow data import --feature-d", ["--feature-dtype"]),
+        ("shadow data import --ids i", ["integer"]),
+    ],
+)
+def test_completion_of_commands_options_and_values(line, found):
+    words = line.split()
+    done = in_process(_SHADOW_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1))
+    assert done.stdout.split() == found
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_command(shell):
+    done = in_process(_SHADOW_COMPLETE=f"source_{shell}")
+    assert "_SHADOW_COMPLETE=complete_" in done.stdout
+
+
+def test_every_table_can_be_json():
+    flags = {"data": ("info", "list", "get", "import"), None: ("compare-extractors", "baselines", "cost", "theory")}
+    for group, names in flags.items():
+        for name in names:
+            words = [name] if group is None else [group, name]
+            assert re.search(r"^  --json  ", run(*words, "--help").stdout, re.MULTILINE), name

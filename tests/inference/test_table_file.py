@@ -1,0 +1,87 @@
+"""Saved predictions: scores of a model, and tables that read back as they were written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.communities import communities, names, one_thread, small_recipe, with_labels  # noqa: F401
+
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.inference.evaluation import evaluate_split, labels_of, score_metrics
+from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.table_file import predictions_of, read_table, write_table
+from shadow_gnn.inference.write_predictions import write_predictions
+from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
+
+GRAPH = replace(
+    communities(), class_name=names(["red", "green", "blue"]), node_name=names([f"n{node}" for node in range(120)])
+)
+TARGETS = np.array([7, 3, 119, 0])
+
+
+@pytest.fixture(scope="module", params=["classes", "multilabel", "values"])
+def predictor(request, tmp_path_factory):
+    graph = with_labels(GRAPH, request.param)
+    folder = tmp_path_factory.mktemp(request.param) / "r"
+    train_recipe(small_recipe(training__num_epochs=1), folder, options=RunOptions(graph=graph))
+    return Predictor(read_model(folder), graph)
+
+
+def test_metrics_of_scores_are_those_of_the_model(predictor):
+    targets = split_targets(predictor.graph, "test")
+    scores = predictor.predict(targets).scores
+    found = score_metrics(predictor.trained.config.target, scores, labels_of(predictor.graph, targets))
+    assert found == pytest.approx(evaluate_split(predictor).metrics, abs=1e-5)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_table_reads_back(predictor, tmp_path, suffix):
+    path = tmp_path / f"p{suffix}"
+    write_predictions(path, predictor, TARGETS, embedding=True)
+    found, fingerprint = read_table(path)
+    assert found.targets.tolist() == TARGETS.tolist()
+    np.testing.assert_allclose(found.scores, predictor.predict(TARGETS).scores, rtol=1e-5)
+    config = predictor.trained.config
+    assert (found.kind, found.scores.shape[1]) == (config.target, config.out_dim)
+    assert fingerprint == (predictor.graph.fingerprint if suffix == ".parquet" else None)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_written_scores_are_a_table_like_the_model_s(predictor, tmp_path, suffix):
+    config, graph = predictor.trained.config, predictor.graph
+    write_predictions(tmp_path / f"a{suffix}", predictor, TARGETS)
+    scores = predictor.predict(TARGETS).scores
+    written = predictions_of(config.target, TARGETS, scores, graph, config.class_names)
+    assert write_table(tmp_path / f"b{suffix}", graph, written) == 4
+    read = pq.read_table if suffix == ".parquet" else pa.csv.read_csv
+    one, other = read(tmp_path / f"a{suffix}"), read(tmp_path / f"b{suffix}")
+    assert one.schema == other.schema
+    for name in one.column_names:
+        if name.split("_")[0] not in ("probability", "value"):
+            assert one.column(name).to_pylist() == other.column(name).to_pylist()
+
+
+def test_what_is_no_table_of_predictions_is_one_line(tmp_path):
+    def saved(name, columns):
+        pq.write_table(pa.table(columns), tmp_path / name)
+        return tmp_path / name
+
+    (tmp_path / "x.parquet").write_bytes(b"no")
+    with pytest.raises(SourceError, match=r"x.parquet: cannot be read: "):
+        read_table(tmp_path / "x.parquet")
+    with pytest.raises(SourceError, match=r"none.csv: cannot be read: "):
+        read_table(tmp_path / "none.csv")
+    with pytest.raises(SourceError, match=r"must be a run folder, or a table that ends in .parquet or .csv"):
+        read_table(tmp_path / "p.txt")
+    with pytest.raises(SourceError, match="it has no node_id"):
+        read_table(saved("a.parquet", {"class": [1]}))
+    with pytest.raises(SourceError, match="must hold probabilities; write it without --no-probabilities"):
+        read_table(saved("b.parquet", {"node_id": [1], "class": [1]}))
+    with pytest.raises(SourceError, match="as many numbers in every row, they differ"):
+        read_table(saved("c.parquet", {"node_id": [1, 2], "class": [1, 1], "probability": [[1.0], [0.5, 0.5, 0.0]]}))
+    with pytest.raises(SourceError, match="must be finite"):
+        read_table(saved("d.parquet", {"node_id": [1], "value": [float("nan")]}))

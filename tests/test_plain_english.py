@@ -1,0 +1,139 @@
+"""Docs, docstrings, help and messages avoid the phrases that CONTRIBUTING.md rules out."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Groups of files that are still being rewritten: remove a name here to make its test strict.
+UNFINISHED = ("README.md", "docs/recipes.md", "docs/extractors", "src")
+
+WORDS = re.compile(
+    r"\b(?:that which|likewise|anew|data[ -]sets?|made-up|go(?:es|ing)? on with|beside|is to be told|had by name)\b"
+    r"|\bsuch\b(?!\s+as\b)",
+    re.IGNORECASE,
+)
+# A statement that begins with a free relative clause: "What a run needs is ...". A question may.
+WHAT = re.compile(r"(?:^|(?<=[.!?:]\s))[\s#>*|_-]*(?:\d+\.\s+)?\**What\b[^.!?]*(?P<end>[.!?]|$)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`[^`]*`")
+
+Text = tuple[int, str]  # First line and text of a paragraph.
+
+
+def paragraphs(text: str) -> Iterator[Text]:
+    """Give every heading, paragraph, list item and table cell of a page, joined to one line."""
+    blank = FENCE.sub(lambda match: "\n" * match[0].count("\n"), text)
+    first, lines = 1, list[str]()
+    for number, line in enumerate([*blank.split("\n"), ""], start=1):
+        new = not line.strip() or line.startswith(("#", "|")) or re.match(r"\s*(?:[-*]|\d+\.)\s", line)
+        if new and lines:
+            yield first, " ".join(lines)
+            lines = []
+        if line.startswith("|"):
+            yield from ((number, cell.strip()) for cell in line.strip("|").split("|"))
+        elif line.strip():
+            first = first if lines else number
+            lines.append(line.strip())
+
+
+def literals(text: str) -> Iterator[Text]:
+    """Give the docstrings, help texts, messages and other strings of a module, paragraph by paragraph."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for line, paragraph in paragraphs(node.value):
+                yield node.lineno + line - 1, paragraph
+
+
+def breaches(found: Iterator[Text]) -> list[str]:
+    """Return (line and phrase) of every forbidden phrase; code is not looked at."""
+    faults = []
+    for line, paragraph in found:
+        plain = INLINE.sub("CODE", paragraph)
+        faults += [f"line {line}: {match[0]!r}" for match in WORDS.finditer(plain)]
+        faults += [f"line {line}: {match[0].strip()[:60]!r}" for match in WHAT.finditer(plain) if match["end"] != "?"]
+    return faults
+
+
+def group_of(path: Path) -> str:
+    """Return the group of a file: one of UNFINISHED, or its own path."""
+    name = path.relative_to(ROOT).as_posix()
+    return next((group for group in UNFINISHED if re.match(rf"{re.escape(group)}(?:/|\.md$|$)", name)), name)
+
+
+def cases(paths: list[Path]) -> list[object]:
+    """Return one case for each file; those of unfinished groups may fail."""
+    unfinished = pytest.mark.xfail(strict=False, reason="still to be rewritten")
+    return [
+        pytest.param(path, id=str(path.relative_to(ROOT)), marks=unfinished if group_of(path) in UNFINISHED else ())
+        for path in paths
+    ]
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = sorted((ROOT / "src" / "shadow_gnn").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", cases(PAGES))
+def test_pages_are_in_plain_english(path):
+    text = path.read_text(encoding="utf-8")
+    if path.name == "CONTRIBUTING.md":  # The rules quote the words they rule out.
+        text = re.sub(r"\"[^\"]*\"", "QUOTE", text)
+    assert breaches(paragraphs(text)) == []
+
+
+@pytest.mark.parametrize("path", cases(MODULES))
+def test_strings_of_modules_are_in_plain_english(path):
+    assert breaches(literals(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A table stands beside the page.",
+        "Such a run fails.",
+        "No such file.",
+        "Likewise for links.",
+        "Scopes are drawn anew.",
+        "The data set has classes.",
+        "A data-set\nof graphs.",
+        "A made-up graph.",
+        "It goes on with the run.",
+        "That which is left.",
+        "What a run needs is listed here.",
+        "# What it does",
+        "First. What follows is ours.",
+        "| what | the name |\n| --- | --- |\n| What counts | 3 |",
+    ],
+)
+def test_forbidden_phrases_are_found(text):
+    assert len(breaches(paragraphs(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Besides, hubs such as libc6 are kept.",
+        "Hubs such\nas libc6.",
+        "What does a run need?",
+        "Say what a run needs.",
+        "Run `data set such` beforehand.",
+        "```bash\nshadow data set beside\n```",
+        "It goes on.",
+    ],
+)
+def test_ordinary_phrases_pass(text):
+    assert breaches(paragraphs(text)) == []
+
+
+def test_strings_are_found_in_code():
+    code = '"""Room.\n\nWhat a run needs.\n"""\n\n\ndef f():\n    raise ValueError(f"no such file {f}; code: `such`")\n'
+    assert breaches(literals(code)) == ["line 3: 'What a run needs.'", "line 8: 'such'"]
+
+
+def test_unfinished_groups_exist():
+    assert {group_of(path) for path in [*PAGES, *MODULES]} >= set(UNFINISHED)
