@@ -21,7 +21,13 @@ GRAPH = communities()
 def test_loaders_follow_the_recipe_and_the_model():
     setup = make_setup(small_recipe(seed=4), GRAPH)
     (train,), (test,) = setup.training_loaders(), setup.evaluation_loaders(GRAPH.splits["test"])
-    assert (train.batch_size, train.shuffle, train.seed, train.fixed_seed, train.order) == (16, True, 4, False, "hop")
+    assert (train.batch_size, train.shuffle, train.seed, train.fixed_seed, train.layout.order) == (
+        16,
+        True,
+        4,
+        False,
+        "hop",
+    )
     assert (test.batch_size, test.shuffle, test.seed, test.fixed_seed) == (64, False, 4, True)
     assert train.targets[:, 0].tolist() == GRAPH.splits["train"].tolist()
 

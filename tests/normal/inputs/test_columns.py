@@ -13,6 +13,7 @@ from shadow_gnn.extract.training_view import feature_statistics, training_view
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import SparseFeatures
 from shadow_gnn.loading.batch import collate
+from shadow_gnn.loading.loader import Loader
 from shadow_gnn.normal.inputs.columns import graph_degrees, make_inputs
 from shadow_gnn.recipe import InputsRecipe
 from shadow_gnn.tasks.links.pairs import links_of, without_links
@@ -156,8 +157,8 @@ def test_a_target_s_own_label_changes_no_logit(inductive):
 
 
 def replace_targets(loader, target):
-    loader.targets = np.array([[target]])
-    return loader
+    order, seed, inputs = loader.layout.order, loader.seed, loader.inputs
+    return Loader(loader.graph, loader.extractor, [target], shuffle=True, seed=seed, order=order, inputs=inputs)
 
 
 def test_labels_reach_the_model_through_other_nodes():
