@@ -123,7 +123,7 @@ def test_graphs_that_do_not_fit_are_one_line(folder):
     with pytest.raises(ValueError, match="must have 3 feature columns, as the model was trained on, got 0"):
         check_model_fits(trained.config, replace(GRAPH, x=None))
     with pytest.raises(ValueError, match="labels must be classes, as the model predicts, got values"):
-        evaluate_split(Predictor(trained, with_labels)(communities(), "values"))
+        evaluate_split(Predictor(trained, with_labels(communities(), "values")))
     more = replace(communities(), y=communities().y + 1)
     with pytest.raises(ValueError, match="must have the 3 classes that the model predicts, got 4"):
         evaluate_split(Predictor(trained, more))
