@@ -23,8 +23,8 @@ def succeed(*arguments):
 
 
 def numbers(*arguments):
-    """Run a command that must succeed, and return what it prints with `--json -`."""
-    return json.loads(succeed(*arguments, "--json", "-"))
+    """Run a command that must succeed, and return what it prints with `--json`."""
+    return json.loads(succeed(*arguments, "--json"))
 
 
 def fault(*arguments):

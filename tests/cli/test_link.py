@@ -179,7 +179,7 @@ def test_baselines_of_links_stand_in_one_table(folder):
     assert found["results"][0]["test"]["auc"] > 0.6
     assert found["results"][0]["seed"] == 0
     assert "for links, got 'raw'" in fault("baselines", "g", "--links", "links.toml", "--only", "raw")
-    assert "--sign-powers must be left out" in fault(
+    assert "--sign-powers must be used without --links" in fault(
         "baselines", "g", "--links", "links.toml", "--sign-powers", "1,1,1"
     )
     (folder / "nodes.toml").write_text('graph = "g"\n')

@@ -53,7 +53,7 @@ def test_trimmed_equals_untrimmed(layer, batches):
     for skip in SKIPS:
         for num_layers in range(1, 6):
             branch = shake(make_branch(layer, num_layers=num_layers, skip=skip)).eval()
-            assert branch.order == "hop"
+            assert branch.layouts[0].order == "hop"
             for batch in batches.values():
                 trimmed = branch(batch)
                 branch.trims = False
@@ -103,15 +103,15 @@ def test_each_layer_sees_only_the_rows_that_the_targets_need(graph):
 @pytest.mark.parametrize("layer", UNTRIMMED)
 def test_layers_that_reach_further_are_not_trimmed(layer, batches):
     branch = shake(make_branch(layer, num_layers=3)).eval()
-    assert branch.order == "subgraph"
+    assert branch.layouts[0].order == "subgraph"
     batch = batches["full"]
     assert branch.backbone.row_counts(batch, trim=True) == [batch.num_nodes] * 4
     torch.testing.assert_close(branch(batch), branch(batch.in_subgraph_order()), **EXACT)
 
 
 def test_trim_can_be_switched_off():
-    assert make_branch(trim=False).order == "subgraph"
-    assert make_branch(readout="max").order == "subgraph"
+    assert make_branch(trim=False).layouts[0].order == "subgraph"
+    assert make_branch(readout="max").layouts[0].order == "subgraph"
 
 
 @pytest.mark.parametrize("layer", [*OWN_LAYERS, *PYG_LAYERS, *UNTRIMMED])
@@ -254,11 +254,11 @@ def test_a_node_alone_gives_what_a_perceptron_gives(graph):
 
 
 def test_edge_arrays_that_are_asked_for():
-    assert make_branch().edges == ()
-    assert make_branch(edge_weight=True).edges == ("weight",)
-    assert make_branch("TransformerConv", edge_dim=3).edges == ("attr",)
-    assert make_branch("TransformerConv", edge_dim=3, edge_weight=True).edges == ("weight", "attr")
-    assert make_branch("SAGEConv", edge_dim=3).edges == ()
+    assert make_branch().layouts[0].edge_arrays == ()
+    assert make_branch(edge_weight=True).layouts[0].edge_arrays == ("weight",)
+    assert make_branch("TransformerConv", edge_dim=3).layouts[0].edge_arrays == ("attr",)
+    assert make_branch("TransformerConv", edge_dim=3, edge_weight=True).layouts[0].edge_arrays == ("weight", "attr")
+    assert make_branch("SAGEConv", edge_dim=3).layouts[0].edge_arrays == ()
 
 
 def test_wrong_arguments_are_named(batches):
@@ -271,7 +271,7 @@ def test_wrong_arguments_are_named(batches):
     backbone = Backbone(make_layers("gcn", 4, 8, 1, LayerOptions()))
     with pytest.raises(ValueError, match="Branch: backbone must read the encoding's 5 columns, got 4"):
         Branch(Encoding("hop", 5, 8), backbone, Readout(backbone.layer_dims, 8, PLAIN))
-    with pytest.raises(ValueError, match=r"Backbone: batch must hold edge_weight, got none; its Loader needs edges"):
+    with pytest.raises(ValueError, match="batch must hold edge_weight, got none; its Loader needs model=model"):
         make_branch(edge_weight=True).double()(replace(batches["ppr"], edge_weight=None))
     with pytest.raises(ValueError, match="PygLayer: TransformerConv must get edge_attr, got none"):
         make_branch("TransformerConv", edge_dim=3).double()(replace(batches["ppr"], edge_attr=None))

@@ -58,7 +58,7 @@ def test_has_the_layout_of_the_hub(folder):
     [
         {"model__layer": "gat", "model__readout": "sort", "model__sort_size": 3},
         {"extractor": None, "branches": [{"extractor": {"topk": 5}}, {"extractor": {"kind": "full", "num_hops": 1}}]},
-        {"model__standardise": False, "extractor": {"kind": "stochastic-ppr", "topk": 5}},
+        {"model__standardize": False, "extractor": {"kind": "stochastic-ppr", "topk": 5}},
     ],
 )
 @pytest.mark.parametrize("kind", ["classes", "multilabel", "values"])

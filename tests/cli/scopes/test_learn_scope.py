@@ -66,13 +66,11 @@ def test_the_scope_file_serves_other_recipes_and_shadow_extract(folder):
     assert done.exit_code == 0, done.exception
     kept = read_recipe(folder / "runs" / "other-1" / "recipe.toml")
     assert kept.extractor.path == str(folder / path)  # It means the same from anywhere.
-    done = called.run("extract", "g", "--extractor", "file", "--path", path, "--topk", "5")
+    done = called.run("extract", "g", "--extractor", f'{{kind = "file", path = "{path}", topk = 5}}')
     assert done.exit_code == 0, done.exception
     assert "120 targets, file/1 " in done.stdout
     done = called.run("extract", "g", "--extractor", "file")
-    assert str(done.exception) == "extract: --path must name a scope file for --extractor file, got none"
-    done = called.run("extract", "g", "--path", path)
-    assert str(done.exception) == "extract: --path must be used with file, got --extractor ppr"
+    assert str(done.exception) == "extract: extractor.path: must be set"
 
 
 @pytest.mark.parametrize(

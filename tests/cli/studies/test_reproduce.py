@@ -62,7 +62,7 @@ def test_job_that_cannot_be_done_is_named_and_ends_with_a_fault(folder):
     save_graph(communities(), "unlabelled/ogbn-arxiv")
     result = run("pooling", "--data", "unlabelled", "--fast", "--only", "*-sage-5-ppr-seed-0")
     assert result.exit_code != 0
-    assert str(result.exception).startswith("reproduce: 1 jobs could not be done, see the notes; task: split 'train'")
+    assert str(result.exception).startswith("reproduce: 1 jobs failed, see the notes; task: split 'train'")
     assert "not done: flickr-sage-5-ppr, seed 0: task: split 'train' must have nodes with known labels" in result.stderr
     page = (folder / "reproduced/pooling/pooling.md").read_text()
     assert "- Not done: flickr-sage-5-ppr-seed-0: task: split 'train' must have nodes" in page
@@ -84,7 +84,7 @@ def test_interrupt_says_how_to_go_on(folder):
         _, errors = process.communicate(timeout=60)
     assert first.startswith("1/200  flickr-sage-5-ppr, seed 0  "), errors
     assert process.returncode == 130
-    assert "stopped; what is done is kept, go on with the same command" in errors
+    assert "stopped; finished jobs are saved, the same command resumes" in errors
     kept = list((folder / "reproduced/pooling/jobs").iterdir())
     assert kept
     result = run("pooling", "--data", "data", "--fast", "--only", "flickr-sage-5-ppr-seed-0")

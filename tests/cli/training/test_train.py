@@ -64,7 +64,7 @@ def test_runs_are_numbered_below_runs(folder):
 def test_repeats_print_mean_and_deviation(folder):
     text = succeed("resume", "many")
     assert len(re.findall(r"0\.\d{4} ± 0\.\d{4}", text)) == 6
-    assert "2 repeats, mean ± sample deviation" in text
+    assert "2 repeats, mean ± sample standard deviation" in text
 
 
 def test_graph_can_be_given_on_the_command_line(folder):
@@ -145,7 +145,7 @@ def test_runs_prints_a_table_or_json(folder):
         (("resume", "no"), "no: is not a folder"),
         (("resume", "g"), "g: is not a run folder: it has no run.json"),
         (("resume", "many", "--from", "best"), "--from must be given with one repeat, such as many/repeat-0"),
-        (("evaluate", "many"), "many: holds several repeats; name one of them, such as many/repeat-0"),
+        (("evaluate", "many"), "many: holds several repeats; name one of them, for example many/repeat-0"),
         (("evaluate", "g"), "config.json: is missing; is the run finished?"),
         (("evaluate", "runs/recipe-1", "--split", "dev"), "must have a split 'dev'"),
         (("predict", "runs/recipe-1", "--out", "p.txt"), "out must end in .parquet or .csv, got p.txt"),
@@ -187,7 +187,7 @@ def test_ctrl_c_ends_soon_and_says_how_to_go_on(folder, number, code):
         _, err = process.communicate(timeout=30)
     assert time.monotonic() - begin < 2
     assert process.returncode == code
-    assert f"stopped; what is done is kept, go on with: shadow resume {name}" in err
+    assert f"stopped; finished epochs are kept, resume with: shadow resume {name}" in err
     assert json.loads(succeed("runs", ".", "--json"))[-1]["state"] in ("stopped", "finished")
     assert list((folder / name / "checkpoints").glob("epoch-*"))
     assert not list((folder / name).rglob("*.tmp"))
@@ -212,9 +212,9 @@ def test_a_killed_process_is_resumed_by_another(folder, capsys):
     with pytest.raises(KeyboardInterrupt):
         resume_run("killed", options=RunOptions(watcher=Interrupted()))
     torch.set_num_threads(1)
-    assert "note: begun with 1 threads, now 2: last digits may differ" in capsys.readouterr().out
+    assert "note: started with 1 threads, now 2: last digits may differ" in capsys.readouterr().out
     text = succeed("resume", "killed")
-    assert "going on after epoch" in text
+    assert "resumed after epoch" in text
     assert "note" not in text
     succeed("train", "recipe.toml", "--out", "alone", *changes)
     results = [json.loads((folder / name / "result.json").read_text()) for name in ("killed", "alone")]

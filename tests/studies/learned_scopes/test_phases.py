@@ -81,7 +81,7 @@ def test_a_folder_goes_on_only_with_what_it_was_begun_with(graph, tmp_path):
     ("options", "message"),
     [
         (LearnedScopeOptions(topk=30, candidates=20), "learn-scope: candidates must be at least topk 30, got 20"),
-        (LearnedScopeOptions(topk=0), "learn-scope: topk: Input should be greater than or equal to 1, got 0"),
+        (LearnedScopeOptions(topk=0), "PprExtractor: topk must be at least 1, got 0"),
     ],
 )
 def test_wrong_options_are_named_before_anything_is_made(graph, tmp_path, options, message):

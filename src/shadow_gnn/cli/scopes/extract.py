@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
+from shadow_gnn.cli.shared.output import JsonOption, print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,9 +56,7 @@ def extract_command(
     recall_sample: Annotated[
         int, typer.Option(min=0, help="ppr: targets to compare with exact PPR; 0 for none.")
     ] = 100,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON; - for JSON alone.")
-    ] = None,
+    as_json: JsonOption = False,
     png: Annotated[Path | None, typer.Option(help="Also draw sizes, hops and times into this file.")] = None,
 ) -> None:
     """Show the contents and the cost of an extractor's scopes.
@@ -70,7 +69,7 @@ def extract_command(
       shadow extract my-graph
       shadow extract my-graph --extractor '{kind = "ppr", topk = 50, threshold = 0.01}' --targets train
       shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --png scopes.png
-      shadow extract my-graph --extractor full --targets 3,17 --json -
+      shadow extract my-graph --extractor full --targets 3,17 --json
       shadow extract my-graph --recipe recipe.toml
     """
     from shadow_gnn.training.build import build_extractor
@@ -78,7 +77,7 @@ def extract_command(
     # As in training, so that scopes that are drawn there are drawn here.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
     report = _describe(folder, made, targets, num_targets, seed, recall_sample)
-    _show(report, folder, json_file, png)
+    _show(report, folder, as_json, png)
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
@@ -142,21 +141,13 @@ def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.in
     return drawn if isinstance(pool, int) else pool[drawn]
 
 
-def _show(report: ScopeReport, folder: Path, json_file: Path | None, png: Path | None) -> None:
-    import json
-    from dataclasses import asdict
-
-    from shadow_gnn.base.files import write_file
-
-    text = json.dumps(asdict(report), indent=1)
+def _show(report: ScopeReport, folder: Path, as_json: bool, png: Path | None) -> None:
     if png is not None:
         from shadow_gnn.studies.analysis.scope_plots import plot_scopes
 
         plot_scopes(report, folder.resolve().name, png)
-    if json_file is not None and str(json_file) != "-":
-        write_file(json_file, text.encode() + b"\n")
-    if str(json_file) == "-":
-        typer.echo(text)
+    if as_json:
+        print_json(report)
     else:
         _print_table(report)
 
