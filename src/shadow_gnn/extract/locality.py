@@ -1,6 +1,6 @@
 """Locality: an order of targets in which those that share neighbors follow one another, and so the pages they need.
 
-Not for: predictions in that order (inference/bulk.py), or communities: these groups are only good enough.
+Not for: predictions in that order (inference/resumable.py), or communities: these groups are only good enough.
 """
 
 from __future__ import annotations
