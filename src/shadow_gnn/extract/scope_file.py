@@ -1,6 +1,6 @@
 """Scope file: the nodes of scopes that were chosen beforehand, with their scores, for many targets in one file.
 
-Not for: edges, which FileExtractor (file.py) looks up in the graph, nor for choosing nodes.
+Not for: edges, which FileExtractor (kinds/file.py) looks up in the graph, nor for choosing nodes.
 """
 
 from __future__ import annotations

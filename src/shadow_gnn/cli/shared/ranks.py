@@ -1,6 +1,6 @@
 """Ranks on the command line: several processes that torchrun starts act as one command with one voice.
 
-Not for: the work that they share (ranks.py, run/, inference/node_predictions.py).
+Not for: the work that they share (ranks.py, run/, inference/write_predictions.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Feature neighbors: the nodes whose features are nearest to each node's, by cosine, as blocks of rows.
 
-Not for: similarity inside a scope's candidates (extract/similar.py).
+Not for: similarity inside a scope's candidates (extract/kinds/similar.py).
 """
 
 from __future__ import annotations

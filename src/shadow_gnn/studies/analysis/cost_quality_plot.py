@@ -1,6 +1,6 @@
 """Comparison: several models as points of cost and quality, drawn as PNG.
 
-Not for: the numbers themselves (studies/cost.py, runs).
+Not for: the numbers themselves (studies/cost/, runs).
 """
 
 from __future__ import annotations

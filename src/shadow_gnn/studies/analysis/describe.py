@@ -1,6 +1,6 @@
 """Describe: the numbers behind `shadow data info`.
 
-Not for: showing them (cli/data/main.py, plots.py).
+Not for: showing them (cli/data/info.py, plots.py).
 """
 
 from __future__ import annotations

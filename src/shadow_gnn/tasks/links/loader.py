@@ -1,6 +1,6 @@
 """Loader of pairs: each epoch a choice of links and of negatives drawn for it, as batches with labels.
 
-Not for: validation and test, whose pairs stay the same (shadow_gnn/loader.py does).
+Not for: validation and test, whose pairs stay the same (loading/loader.py does).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Metrics of link prediction: how far positive pairs are scored above negative ones.
 
-Not for: gathering scores batch by batch (shadow_gnn/metrics.py).
+Not for: gathering scores batch by batch (tasks/metrics.py).
 """
 
 from __future__ import annotations
