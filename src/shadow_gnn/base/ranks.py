@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+_RELEASE_SECONDS = 0.2
+
 
 @dataclass(frozen=True)
 class Ranks:
@@ -152,6 +154,9 @@ def leave_ranks() -> None:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.all_reduce(torch.zeros(1))
         torch.distributed.destroy_process_group()
+        # A thread of gloo needs the interpreter to free the tensors of a collective after it is done, and aborts the
+        # process if the interpreter has ended. DDP never frees the group, so that nothing joins that thread.
+        time.sleep(_RELEASE_SECONDS)
 
 
 def _kind(tensor: Tensor) -> list[Any]:
