@@ -164,8 +164,8 @@ def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
     side: Callable[[str, str, int, Sequence[str]], Found] = lambda *key: best_of(found, *key)  # noqa: E731
     for axis, data in zip(axes.flat, names, strict=False):
         for place, num_layers in enumerate(LAYERS):
-            for offset, (label, ways, colour) in enumerate(
-                (("normal", NORMAL, "tab:grey"), ("shaDow", SHADOW, "tab:blue"))
+            for offset, (label, ways, color) in enumerate(
+                (("normal", NORMAL, "tab:gray"), ("shaDow", SHADOW, "tab:blue"))
             ):
                 values = [side(data, model, num_layers, ways) for model in MODELS]
                 where = np.arange(len(MODELS)) + 0.2 * (2 * place + offset) - 0.3
@@ -174,8 +174,8 @@ def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
                     [value.test.mean() for value in values],
                     [value.test.std(ddof=1) for value in values],
                     fmt="o" if num_layers == 3 else "s",
-                    color=colour,
-                    mfc=colour if num_layers == 5 else "white",
+                    color=color,
+                    mfc=color if num_layers == 5 else "white",
                     label=f"{label}, {num_layers} layers",
                 )
         axis.set_title(data)

@@ -37,8 +37,8 @@ DIFFUSED = 64
 """Most entries of a row of the diffusion."""
 TOLERANCE = 1e-4
 """Residual bound of the diffusion."""
-NEIGHBOURS = 11
-"""Most entries of a row of the neighbours in features, the node's own included."""
+NEIGHBORS = 11
+"""Most entries of a row of the neighbors in features, the node's own included."""
 PAGES = {
     "gdc": "extractors/scope-graph.md",
     "near": "extractors/scope-graph.md",
@@ -104,7 +104,7 @@ def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
 
 def _scope_graph(row: str, graph: Graph, path: Path) -> None:
     source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbors()
-    kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBOURS)
+    kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBORS)
     save_graph(diffuse_graph(graph, source, kept, num_threads=1), path, overwrite=True)
 
 

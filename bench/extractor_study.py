@@ -20,7 +20,7 @@ from common import CACHE, ROOT, Report
 from comparison_runs import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 from extractor_rows import (
     DIFFUSED,
-    NEIGHBOURS,
+    NEIGHBORS,
     PAGES,
     SIZE,
     TOLERANCE,
@@ -59,7 +59,7 @@ rows are more than an extractor of one kind:
 
 - gdc and near take scopes of ppr, including edges, from [another graph](extractors/scope-graph.md): gdc from the
   graph's diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the
-  {neighbours} nearest neighbors in features, which leaves out all edges of the graph.
+  {neighbors} nearest neighbors in features, which leaves out all edges of the graph.
 - learned has [scopes chosen by a normal GNN](extractors/learned.md). For each seed one is trained on the whole graph
   with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of {candidates} PPR
   candidates. GNNExplainer is left out: it needs a separate pass for every step of every target and would take far
@@ -226,7 +226,7 @@ def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None
         candidates=CANDIDATES_PER_NODE * SIZE,
         diffused=DIFFUSED,
         tolerance=TOLERANCE,
-        neighbours=NEIGHBOURS,
+        neighbors=NEIGHBORS,
     )
     missing = [name for name in MORE_SIZES if name not in names]
     if missing:

@@ -98,7 +98,7 @@ def test_a_graph_without_splits_shows_all_classes():
     found = compare(replace(GRAPH, splits={}))
     assert found.num_known == 120
     assert found.notes == (
-        "homophily and entropy see the classes of all 120 labelled nodes",
+        "homophily and entropy see the classes of all 120 labeled nodes",
         "no probe: the graph has no splits train and valid",
     )
     assert seen_labels(replace(GRAPH, splits={"test": np.arange(3)}))[0] is None

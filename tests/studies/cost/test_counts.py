@@ -35,7 +35,7 @@ GRAPH = from_edges(np.array([0, 1, 2, 1]), np.array([1, 2, 3, 4]), 5)
         ("mlp", 2 * 10 * 20 + 1 * 20 * 30),
     ],
 )
-def test_a_normal_gnn_costs_its_whole_neighbourhood(layer, expected):
+def test_a_normal_gnn_costs_its_whole_neighborhood(layer, expected):
     assert normal_cost(GRAPH, [0], ModelShape(layer, (10, 20, 30))).tolist() == [expected]
 
 

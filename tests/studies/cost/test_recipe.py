@@ -1,4 +1,4 @@
-"""What a recipe costs: the equations on its scopes, on whole neighbourhoods, and shared over the whole graph."""
+"""What a recipe costs: the equations on its scopes, on whole neighborhoods, and shared over the whole graph."""
 
 import numpy as np
 import pytest

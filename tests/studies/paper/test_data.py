@@ -49,7 +49,7 @@ def test_lines_say_what_is_there(folder):
     first, verdict, other, unknown, missing = data_lines(("flickr", "debian", "reddit"), folder)
     graph = communities()
     assert first == (
-        f"- flickr: 120 nodes, {graph.num_edges} neighbour entries, 3 feature columns, 60 train, 30 valid, 30 test; "
+        f"- flickr: 120 nodes, {graph.num_edges} neighbor entries, 3 feature columns, 60 train, 30 valid, 30 test; "
         f"fingerprint `{graph.fingerprint}`"
     )
     assert verdict.startswith(

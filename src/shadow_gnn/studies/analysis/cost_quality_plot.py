@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.base.files import write_file
-from shadow_gnn.studies.analysis.learning_curves import COLOURS
+from shadow_gnn.studies.analysis.learning_curves import COLORS
 
 
 def plot_comparison(
@@ -30,7 +30,7 @@ def plot_comparison(
     figure = Figure(figsize=(7.5, 4.5), dpi=120, layout="constrained")
     axes: Any = figure.subplots()
     for number, (name, (value, score)) in enumerate(points.items()):
-        axes.scatter(value, score, s=60, color=COLOURS[number % len(COLOURS)], label=name, zorder=3)
+        axes.scatter(value, score, s=60, color=COLORS[number % len(COLORS)], label=name, zorder=3)
     axes.set(xscale="log", xlabel=cost, ylabel=quality, title=title)
     axes.margins(0.15)
     axes.grid(alpha=0.3)

@@ -23,13 +23,13 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Degrees:
-    """How many in-neighbours nodes have; edge weights do not count here."""
+    """How many in-neighbors nodes have; edge weights do not count here."""
 
     mean: float
     median: float
     largest: int
     isolated: int
-    """Nodes without an in-neighbour."""
+    """Nodes without an in-neighbor."""
     buckets: tuple[tuple[int, int, int], ...]
     """(least degree, greatest degree, nodes): 0, then 1, 2-3, 4-7, … up to the largest degree."""
 
@@ -117,7 +117,7 @@ def describe(graph: Graph) -> Description:
 
 
 def degrees(graph: Graph) -> Degrees:
-    """Count in-neighbours; the buckets double in width."""
+    """Count in-neighbors; the buckets double in width."""
     degree = np.diff(graph.indptr)
     if len(degree) == 0:
         return Degrees(0.0, 0.0, 0, 0, ())
@@ -151,7 +151,7 @@ def components(graph: Graph) -> Components:
 
 
 def feature_summary(graph: Graph) -> FeatureSummary | None:
-    """Summarise the values of evenly spread rows: all rows of a small graph, 10,000 of a large one."""
+    """Summarize the values of evenly spread rows: all rows of a small graph, 10,000 of a large one."""
     if graph.x is None:
         return None
     num_rows = min(graph.num_nodes, SAMPLE_ROWS)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import read_bytes, write_file
 
-COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
+COLORS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 _MAX_BYTES = 1 << 26
 
 Along = Literal["epoch", "seconds"]
@@ -85,7 +85,7 @@ def plot_learning_curves(
     canvas: Any = FigureCanvasAgg(figure)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for number, (name, curve) in enumerate(curves.items()):
-        _draw(above, below, name, curve, COLOURS[number % len(COLOURS)], along)
+        _draw(above, below, name, curve, COLORS[number % len(COLORS)], along)
     above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
     above.legend(frameon=False)
     below.set_ylabel("training loss")
@@ -101,10 +101,10 @@ def plot_learning_curves(
     write_file(Path(path), buffer.getvalue())
 
 
-def _draw(above: Any, below: Any, name: str, curve: Curve, colour: str, along: Along) -> None:
+def _draw(above: Any, below: Any, name: str, curve: Curve, color: str, along: Along) -> None:
     places = curve.places(along)
     measured = [at for at, value in enumerate(curve.valid) if not math.isnan(value)]
     where, valid = [places[at] for at in measured], [curve.valid[at] for at in measured]
-    above.plot(where, valid, color=colour, linewidth=2, marker="o", markersize=4, label=f"{name}, validation")
-    above.plot(places, curve.train, color=colour, linewidth=1, linestyle="--", label=f"{name}, training")
-    below.plot(places, curve.loss, color=colour, linewidth=1.5)
+    above.plot(where, valid, color=color, linewidth=2, marker="o", markersize=4, label=f"{name}, validation")
+    above.plot(places, curve.train, color=color, linewidth=1, linestyle="--", label=f"{name}, training")
+    below.plot(places, curve.loss, color=color, linewidth=1.5)

@@ -12,7 +12,7 @@ from typing import Any
 from shadow_gnn.base.files import write_file
 from shadow_gnn.studies.analysis.scopes import Buckets, ScopeReport
 
-_COLOUR = "#4878a8"
+_COLOR = "#4878a8"
 
 
 def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
@@ -41,7 +41,7 @@ def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
 def _histogram(axes: Any, buckets: Buckets) -> None:
     starts = [start for start, _, _ in buckets]
     widths = [stop - start for start, stop, _ in buckets]
-    axes.bar(starts, [count for _, _, count in buckets], width=widths, align="edge", color=_COLOUR, edgecolor="white")
+    axes.bar(starts, [count for _, _, count in buckets], width=widths, align="edge", color=_COLOR, edgecolor="white")
     if len(buckets) == 1:
         axes.set_xlim(starts[0] - 4.5 * widths[0], starts[0] + 5.5 * widths[0])
     axes.set_ylabel("targets")
@@ -50,7 +50,7 @@ def _histogram(axes: Any, buckets: Buckets) -> None:
 
 def _hop_bars(axes: Any, report: ScopeReport) -> None:
     hops = range(len(report.hop_share))
-    axes.bar(hops, report.hop_share, color=_COLOUR, width=0.85)
+    axes.bar(hops, report.hop_share, color=_COLOR, width=0.85)
     for hop, share in zip(hops, report.hop_share, strict=True):
         if len(report.hop_share) <= 12:
             axes.annotate(f"{share:.1%}", (hop, share), ha="center", va="bottom", fontsize=7)

@@ -98,7 +98,7 @@ def describe_scopes(
     latency_sample: int = 200,
     progress: Progress = silent,
 ) -> ScopeReport:
-    """Extract scopes for all targets in bounded memory and summarise them; samples are drawn by seed."""
+    """Extract scopes for all targets in bounded memory and summarize them; samples are drawn by seed."""
     groups = check_targets(graph, targets, "describe_scopes")
     if len(groups) == 0:
         raise ValueError("describe_scopes: targets must not be empty")
@@ -128,7 +128,7 @@ def describe_scopes(
 
 
 def spread(values: NDArray[Any]) -> Spread:
-    """Summarise one value per target."""
+    """Summarize one value per target."""
     p5, p50, p99 = np.quantile(values, (0.05, 0.5, 0.99))
     return Spread(float(np.mean(values)), float(p5), float(p50), float(p99), float(np.max(values)))
 

@@ -92,7 +92,7 @@ def fit_logistic(problem: Problem, inputs: Mapping[str, Tensor], progress: Progr
             logits = inputs["train"] @ weight + offset
             return problem.task.loss(logits, problem.labels["train"]) + decay * weight.square().sum()
 
-        _minimise([weight, offset], loss)
+        _minimize([weight, offset], loss)
         scores = _scores(problem, inputs, weight.detach(), offset.detach())
         fits.append(replace(scores, decay=decay))
         best = max(fits, key=lambda fit: fit.valid)
@@ -106,7 +106,7 @@ def _scores(problem: Problem, inputs: Mapping[str, Tensor], weight: Tensor, offs
     return Fit(0.0, found["valid"], found.get("test"))
 
 
-def _minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
+def _minimize(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
     optimizer = torch.optim.LBFGS(parameters, max_iter=60, line_search_fn="strong_wolfe", tolerance_change=1e-7)
 
     def closure() -> Tensor:

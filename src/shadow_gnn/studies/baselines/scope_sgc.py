@@ -87,7 +87,7 @@ def propagate(rows: csr_array[Any], x: Inputs) -> Matrix:
 def in_row_space(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return inputs [B, F] with as many columns as there are training targets, where F is above that.
 
-    The weights that minimise a loss with squared weights are sums of training rows, so that coordinates in the space of
+    The weights that minimize a loss with squared weights are sums of training rows, so that coordinates in the space of
     those rows give the same classifier, at a fraction of the cost for wide bags of words.
     """
     if inputs["train"].shape[0] >= inputs["train"].shape[1]:

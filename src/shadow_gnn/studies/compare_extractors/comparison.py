@@ -30,7 +30,7 @@ from shadow_gnn.tasks.task import label_kind, split_targets
 Ints = NDArray[np.int64]
 
 POWERS = (1, 2, 4, 8)
-"""Steps of propagation that the probe tries: from direct neighbours to a mixture of the whole scope."""
+"""Steps of propagation that the probe tries: from direct neighbors to a mixture of the whole scope."""
 _CHUNK = 256
 
 

@@ -59,4 +59,4 @@ def seen_labels(graph: Graph) -> tuple[SeenLabels | None, str]:
         )
     blocks = range(0, graph.num_nodes, _BLOCK_NODES)
     count = sum(int((np.asarray(graph.y[start : start + _BLOCK_NODES]) >= 0).sum()) for start in blocks)
-    return SeenLabels(graph, None, count), f"homophily and entropy see the classes of all {count:,} labelled nodes"
+    return SeenLabels(graph, None, count), f"homophily and entropy see the classes of all {count:,} labeled nodes"

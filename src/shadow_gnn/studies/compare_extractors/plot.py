@@ -13,7 +13,7 @@ from typing import Any
 from shadow_gnn.base.files import write_file
 from shadow_gnn.studies.compare_extractors.record import Comparison
 
-_COLOUR, _OTHER = "#4878a8", "#d0885c"
+_COLOR, _OTHER = "#4878a8", "#d0885c"
 _SHADES = ("#274b70", "#4878a8", "#7fa6cc", "#b4cde4")
 
 
@@ -40,7 +40,7 @@ def plot_comparison(found: Comparison, title: str, path: Path) -> None:
 
 
 def _times(axes: Any, found: Comparison) -> None:
-    axes.barh(range(len(found.rows)), [row.cpu_us for row in found.rows], color=_COLOUR)
+    axes.barh(range(len(found.rows)), [row.cpu_us for row in found.rows], color=_COLOR)
     axes.set_xscale("log")
     axes.set_xlabel("CPU µs per target")
     _names(axes, found, "time")
@@ -63,19 +63,19 @@ def _hops(axes: Any, found: Comparison) -> None:
 
 def _labels(axes: Any, found: Comparison) -> None:
     values = [row.contents.homophily or 0.0 for row in found.rows]
-    axes.barh(range(len(found.rows)), values, color=_COLOUR)
+    axes.barh(range(len(found.rows)), values, color=_COLOR)
     axes.set_xlabel(f"share of the target's class, {found.num_known:,} labels")
     _names(axes, found, "homophily")
 
 
 def _probe(axes: Any, found: Comparison) -> None:
-    for offset, colour, split in ((-0.15, _COLOUR, "valid"), (0.15, _OTHER, "test")):
+    for offset, color, split in ((-0.15, _COLOR, "valid"), (0.15, _OTHER, "test")):
         values = [getattr(row, split) for row in found.rows]
         if not values[0]:
             continue
         error = [stdev(several) if len(several) > 1 else 0.0 for several in values]
         where = [place + offset for place in range(len(values))]
-        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=colour, label=split)
+        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=color, label=split)
     axes.set_ylim(-0.5, len(found.rows) - 0.5)
     axes.set_xlabel(f"{found.metric} of shaDow-SGC".replace("_", "-"))
     axes.legend(fontsize=7)

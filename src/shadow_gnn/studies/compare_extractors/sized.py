@@ -20,7 +20,7 @@ LEFT_OUT = {
 
 
 def _khop(size: int) -> dict[str, Any]:
-    # 1 + f + f^2 nodes of two hops, if every node has f neighbours.
+    # 1 + f + f^2 nodes of two hops, if every node has f neighbors.
     fanout = max(1, math.ceil((math.sqrt(4 * size - 3) - 1) / 2))
     return {"num_hops": 2, "fanout": fanout, "max_nodes": size}
 

@@ -52,7 +52,7 @@ def _sizes(subgraphs: Subgraphs) -> tuple[Ints, Ints]:
 
 
 def normal_macs(counts: HopCounts, network: ModelShape) -> Floats:
-    """Count the operations of a normal GNN for each target by itself, from its whole neighbourhood. [B]
+    """Count the operations of a normal GNN for each target by itself, from its whole neighborhood. [B]
 
     Layer l reads all nodes within L - l + 1 hops and makes those within L - l. One search serves all networks of up to
     as many layers as it went hops.

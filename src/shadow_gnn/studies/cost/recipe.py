@@ -38,7 +38,7 @@ class CostLine:
     """Cost of one way of inference per target."""
 
     name: str
-    """shadow, normal (minibatch: the whole neighbourhood of each target) or full batch (shared by all targets)."""
+    """shadow, normal (minibatch: the whole neighborhood of each target) or full batch (shared by all targets)."""
     macs: Estimate
     """Multiply-add operations."""
     ratio: Estimate

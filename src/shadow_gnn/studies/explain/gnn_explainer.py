@@ -1,4 +1,4 @@
-"""GNNExplainer of PyG on a model's twin: a mask over the messages, optimised for one target at a time.
+"""GNNExplainer of PyG on a model's twin: a mask over the messages, optimized for one target at a time.
 
 Not for: many targets; saliency.py answers for all of a batch in one pass.
 """

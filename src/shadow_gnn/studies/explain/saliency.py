@@ -1,6 +1,6 @@
 """Saliency: the gradient of a model's answers with respect to every message, for many targets in one backward pass.
 
-Not for: masks that are optimised for each target (gnn_explainer.py).
+Not for: masks that are optimized for each target (gnn_explainer.py).
 """
 
 from __future__ import annotations

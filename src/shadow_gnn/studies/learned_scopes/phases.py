@@ -45,7 +45,7 @@ Ints = NDArray[np.int64]
 RECORD, SCOPES = "learned-scopes.json", "scopes.safetensors"
 NORMAL, LEARNED, ORIGINAL = "normal", "learned", "original"
 MOST_FULL_EDGES = 5_000_000
-"""Graphs of more CSR entries are trained on drawn neighbours in phase 1."""
+"""Graphs of more CSR entries are trained on drawn neighbors in phase 1."""
 _OVERLAP_TARGETS = 1000
 
 

@@ -111,7 +111,7 @@ def _open_if_there(name: str, names: Sequence[str], folder: Path | None) -> Grap
 
 
 def _counts(graph: Graph) -> str:
-    parts = [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} neighbour entries"]
+    parts = [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} neighbor entries"]
     parts.append("no features" if graph.x is None else f"{graph.x.shape[1]:,} feature columns")
     parts += [f"{len(nodes):,} {name}" for name, nodes in graph.splits.items()]
     return ", ".join(parts)

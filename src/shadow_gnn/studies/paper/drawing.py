@@ -12,7 +12,7 @@ from typing import Any
 
 from shadow_gnn.base.files import write_file
 
-COLOURS = ("#4878a8", "#d1605e", "#6a9f58", "#e49444", "#85629c")
+COLORS = ("#4878a8", "#d1605e", "#6a9f58", "#e49444", "#85629c")
 """One for each dataset or model, the same in every figure."""
 
 

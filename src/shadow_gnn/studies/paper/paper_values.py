@@ -29,7 +29,7 @@ class Ranked:
     valid: Spread
     """Validation score."""
     num_nodes: str | None = None
-    """Nodes of a target's neighbourhood, as it is printed."""
+    """Nodes of a target's neighborhood, as it is printed."""
 
 
 TABLE_1: dict[str, dict[str, Printed]] = {
@@ -168,7 +168,7 @@ PAPERS100M: dict[str, Ranked] = {
     "shaDow-GAT 200": Ranked(Spread(0.6681, 0.0016), Spread(0.7019, 0.0011), "2E2"),
     "shaDow-GAT 400": Ranked(Spread(0.6708, 0.0017), Spread(0.7073, 0.0011), "3E2"),
 }
-"""The comparison on ogbn-papers100M: accuracy and size of the neighbourhood."""
+"""The comparison on ogbn-papers100M: accuracy and size of the neighborhood."""
 
 COLLAB: dict[str, Ranked] = {
     "SEAL": Ranked(Spread(0.5371, 0.0047), Spread(0.6389, 0.0049)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.training_jobs import FAST, Row, count_runs, metric_of, num_runs, score
 
@@ -88,7 +88,7 @@ def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], titles: Ma
 
 def _draw_panel(plot: Any, lines: Sequence[Line], results: Mapping[str, Result]) -> None:
     places = [float(-number) for number in range(len(lines))]
-    draw_points(plot, places, [score(results, line.row.recipe) for line in lines], "ours", COLOURS[0], -0.12)
+    draw_points(plot, places, [score(results, line.row.recipe) for line in lines], "ours", COLORS[0], -0.12)
     draw_points(plot, places, [line.paper for line in lines], "paper", "0.55", 0.12)
     plot.set_yticks(places, [" ".join(line.labels) for line in lines])
     plot.set_ylim(-len(lines) + 0.4, 0.6)
@@ -97,7 +97,7 @@ def _draw_panel(plot: Any, lines: Sequence[Line], results: Mapping[str, Result])
 
 
 def draw_points(
-    plot: Any, places: Sequence[float], scores: Sequence[Spread | None], label: str, colour: str, shift: float
+    plot: Any, places: Sequence[float], scores: Sequence[Spread | None], label: str, color: str, shift: float
 ) -> None:
     """Draw scores with their deviations as horizontal bars of error, a little off their places."""
     known = [(place + shift, found) for place, found in zip(places, scores, strict=True) if found is not None]
@@ -110,6 +110,6 @@ def draw_points(
         fmt="o" if label == "ours" else "s",
         markersize=5,
         capsize=3,
-        color=colour,
+        color=color,
         label=label,
     )

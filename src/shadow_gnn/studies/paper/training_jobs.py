@@ -32,7 +32,7 @@ RecipeOf = Callable[[str], Recipe]
 FAST = (
     "With `--fast` every model has width 32, trains with learning rate 0.01 for 3 epochs (10 on the whole graph at "
     "once) on at most 1,000 targets, is evaluated on at most 1,000 of each split, and sees scopes of at most 30 nodes "
-    "(2-hop: 5 neighbours per node); subgraphs of GraphSAINT are of 50 walks."
+    "(2-hop: 5 neighbors per node); subgraphs of GraphSAINT are of 50 walks."
 )
 _FAST_WIDTH, _FAST_RATE, _FAST_TARGETS, _FAST_NODES, _FAST_FANOUT, _FAST_SORT = 32, 0.01, 1000, 30, 5, 10
 _FAST_EPOCHS, _FAST_STEPS = 3, 10

@@ -1,6 +1,6 @@
 """Identity layers: a deeper shaDow-SAGE on the full L-hop scope can do all that an L-layer GraphSAGE does.
 
-Not for: layers that cannot leave out their neighbours, as GCN's and GIN's sums cannot.
+Not for: layers that cannot leave out their neighbors, as GCN's and GIN's sums cannot.
 """
 
 from __future__ import annotations

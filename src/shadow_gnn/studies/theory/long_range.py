@@ -1,4 +1,4 @@
-"""A long-range task: the paper's remark on neighbourhoods, where a shallow scope must lose.
+"""A long-range task: the paper's remark on neighborhoods, where a shallow scope must lose.
 
 Not for: real graphs; the task is generated so that what decides a label is a known number of hops away.
 """

@@ -64,7 +64,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One graph with the colour of every node, drawn as it is in the paper."""
+    """One graph with the color of every node, drawn as it is in the paper."""
 
     title: str
     """Above it."""
@@ -72,8 +72,8 @@ class Drawing:
     """Where each node is."""
     edges: tuple[tuple[int, int], ...]
     """Pairs of nodes."""
-    colour: tuple[int, ...]
-    """Nodes of one number get one colour."""
+    color: tuple[int, ...]
+    """Nodes of one number get one color."""
     marked: tuple[tuple[int, str], ...] = ()
     """Nodes that are marked with a letter."""
 

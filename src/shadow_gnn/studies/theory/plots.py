@@ -12,7 +12,7 @@ from typing import Any
 from shadow_gnn.base.files import write_file
 from shadow_gnn.studies.theory.outcome import Curves, Drawing, Gallery, Picture
 
-_COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
+_COLORS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 
 
 def draw(picture: Picture, path: Path) -> None:
@@ -33,12 +33,12 @@ def draw(picture: Picture, path: Path) -> None:
 def _draw_curves(curves: Curves, axes: Any) -> None:
     solid, dashes = [line for line in curves.lines if not line.dashed], 0
     for line in curves.lines:
-        # What theory gives has the colour of the measured line before it, where each has one, and is grey otherwise.
+        # What theory gives has the color of the measured line before it, where each has one, and is gray otherwise.
         paired = 2 * len(solid) == len(curves.lines)
-        number = dashes if paired else len(_COLOURS) - 1
-        colour = _COLOURS[number % len(_COLOURS)] if line.dashed else _COLOURS[solid.index(line) % len(_COLOURS)]
+        number = dashes if paired else len(_COLORS) - 1
+        color = _COLORS[number % len(_COLORS)] if line.dashed else _COLORS[solid.index(line) % len(_COLORS)]
         style = {"linestyle": "--", "linewidth": 1.2} if line.dashed else {"marker": "." if len(line.x) < 50 else None}
-        axes.plot(line.x, line.y, color=colour, label=line.label, **style)
+        axes.plot(line.x, line.y, color=color, label=line.label, **style)
         dashes += line.dashed
     axes.set(xlabel=curves.x_label, ylabel=curves.y_label, title=curves.title)
     if curves.log:
@@ -59,8 +59,8 @@ def _draw_gallery(gallery: Gallery, figure: Any) -> None:
 def _draw_graph(drawing: Drawing, axes: Any) -> None:
     for ends in drawing.edges:
         axes.plot(*zip(*(drawing.position[end] for end in ends), strict=True), color="#888888", linewidth=1, zorder=1)
-    colours = [_COLOURS[number % len(_COLOURS)] for number in drawing.colour]
-    axes.scatter(*zip(*drawing.position, strict=True), c=colours, s=110, zorder=2)
+    colors = [_COLORS[number % len(_COLORS)] for number in drawing.color]
+    axes.scatter(*zip(*drawing.position, strict=True), c=colors, s=110, zorder=2)
     for node, letter in drawing.marked:
         axes.annotate(letter, drawing.position[node], xytext=(8, 6), textcoords="offset points", fontsize=12)
     axes.set_title(drawing.title, fontsize=10)

@@ -1,6 +1,6 @@
 """PPRGo as a special case of the ensemble (the case study of Section 3.5), with weights set by hand.
 
-Not for: the printed weights rho_i, which hold for two branches alone; the right ones are differences of neighbours.
+Not for: the printed weights rho_i, which hold for two branches alone; the right ones are differences of neighbors.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def check_pprgo(seed: int = 0) -> Outcome:
     curves, few_checks = _few_levels(seed)
     return Outcome(
         "pprgo",
-        "An ensemble over PPR thresholds is PPRGo up to a scale: rho_i are differences of neighbouring scores",
+        "An ensemble over PPR thresholds is PPRGo up to a scale: rho_i are differences of neighboring scores",
         "Section 3.5, case study (with rho_i corrected)",
         (*_exact_checks(seed), *few_checks),
         curves,

@@ -17,7 +17,7 @@ from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.layers.gin import GinLayer
 from shadow_gnn.studies.theory.outcome import Check, Drawing, Gallery, Outcome
 from shadow_gnn.studies.theory.scopes import WHOLE_GRAPH, Floats, Ints, float64_batch, run_layers
-from shadow_gnn.studies.theory.weisfeiler_lehman import colour_refinement
+from shadow_gnn.studies.theory.weisfeiler_lehman import color_refinement
 
 ROUNDING = 1e-12
 """Largest difference between outputs that theory says are equal."""
@@ -32,7 +32,7 @@ WIDTH = 8
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A regular graph of the paper and two of its nodes that have different neighbourhoods."""
+    """A regular graph of the paper and two of its nodes that have different neighborhoods."""
 
     name: str
     """As the paper calls it."""
@@ -70,12 +70,12 @@ def gin_difference(graph: Graph, scopes: Subgraphs, num_layers: int, seed: int) 
     return float(np.abs(first - second).max())
 
 
-def scope_colours(graph: Graph, num_hops: int, num_rounds: int) -> Ints:
-    """Return the colour that 1-WL gives every node in its own scope, all scopes refined together. [N]"""
+def scope_colors(graph: Graph, num_hops: int, num_rounds: int) -> Ints:
+    """Return the color that 1-WL gives every node in its own scope, all scopes refined together. [N]"""
     scopes = FullExtractor(num_hops)(graph, np.arange(graph.num_nodes))
     indices = scopes.indices + np.repeat(scopes.ptr[:-1], np.diff(scopes.indptr[scopes.ptr]))
-    colour = colour_refinement(scopes.indptr, indices, num_rounds)[-1]
-    return np.unique(colour[scopes.ptr[:-1]], return_inverse=True)[1].ravel().astype(np.int64)
+    color = color_refinement(scopes.indptr, indices, num_rounds)[-1]
+    return np.unique(color[scopes.ptr[:-1]], return_inverse=True)[1].ravel().astype(np.int64)
 
 
 def check_regular_graphs() -> Outcome:
@@ -86,22 +86,22 @@ def check_regular_graphs() -> Outcome:
         "In regular graphs 1-WL and GIN see one kind of node; shaDow-GIN, two layers on 1-hop scopes, sees more",
         "Theorem 3.4",
         tuple(check for example in examples for check in _checks(example)),
-        Gallery("Colours of 1-WL", tuple(drawing for example in examples for drawing in _drawings(example))),
+        Gallery("Colors of 1-WL", tuple(drawing for example in examples for drawing in _drawings(example))),
     )
 
 
 def _checks(example: Example) -> list[Check]:
     graph, pair = example.graph, example.pair
     whole, local = FullExtractor(WHOLE_GRAPH)(graph, pair), FullExtractor(1)(graph, pair)
-    colours = colour_refinement(graph.indptr, graph.indices, NUM_ROUNDS)[-1]
+    colors = color_refinement(graph.indptr, graph.indices, NUM_ROUNDS)[-1]
     deep = [
         gin_difference(graph, whole, depth, draw) for depth in range(1, NUM_ROUNDS + 1) for draw in range(NUM_DRAWS)
     ]
     one, two = ([gin_difference(graph, local, depth, draw) for draw in range(NUM_DRAWS)] for depth in (1, 2))
-    scopes = scope_colours(graph, 1, 2)
+    scopes = scope_colors(graph, 1, 2)
     name = example.name
     return [
-        Check(f"{name}: colours of 1-WL after {NUM_ROUNDS} rounds", len(np.unique(colours)), "exactly", 1),
+        Check(f"{name}: colors of 1-WL after {NUM_ROUNDS} rounds", len(np.unique(colors)), "exactly", 1),
         Check(f"{name}: GIN of 1 to {NUM_ROUNDS} layers, u and v differ by", max(deep), "at most", ROUNDING),
         Check(f"{name}: shaDow-GIN of 1 layer, u and v differ by", max(one), "at most", ROUNDING),
         Check(f"{name}: shaDow-GIN of 2 layers, u and v differ by", max(two), "at least", APART),
@@ -118,11 +118,11 @@ def _drawings(example: Example) -> list[Drawing]:
     graph = example.graph
     receiver = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
     edges = tuple((int(a), int(b)) for a, b in zip(receiver, graph.indices, strict=True) if a < b)
-    whole = colour_refinement(graph.indptr, graph.indices, NUM_ROUNDS)[-1]
+    whole = color_refinement(graph.indptr, graph.indices, NUM_ROUNDS)[-1]
     marked = ((example.pair[0], "u"), (example.pair[1], "v"))
     return [
-        Drawing(f"{example.name}: {where}", example.position, edges, tuple(colours.tolist()), marked)
-        for where, colours in (("whole graph", whole), ("1-hop scopes", scope_colours(graph, 1, 2)))
+        Drawing(f"{example.name}: {where}", example.position, edges, tuple(colors.tolist()), marked)
+        for where, colors in (("whole graph", whole), ("1-hop scopes", scope_colors(graph, 1, 2)))
     ]
 
 

@@ -50,7 +50,7 @@ class Chain:
 
 
 def figure_graph(*, extra_edge: bool) -> Graph:
-    """Return the paper's example: a target, 3 neighbours with 2 children each, and a node outside the 2-hop scope.
+    """Return the paper's example: a target, 3 neighbors with 2 children each, and a node outside the 2-hop scope.
 
     extra_edge: with the edge e that joins two children, without which the scope is a tree.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BEST, TABLE, PAGE, PICTURE = "best.toml", "trials.csv", "report.md", "report.png"
 _NUM_SHOWN = 10
 _NUM_BINS = 4
-_BLUE, _GREY, _RED = "#4878a8", "#9aa5b1", "#d1495b"
+_BLUE, _GRAY, _RED = "#4878a8", "#9aa5b1", "#d1495b"
 
 
 @dataclass(frozen=True)
@@ -261,11 +261,11 @@ def _draw(outcome: Outcome, space: Space, path: Path) -> None:
 
 
 def _draw_history(axes: Any, outcome: Outcome) -> None:
-    for state, colour in (("finished", _BLUE), ("pruned", _GREY)):
+    for state, color in (("finished", _BLUE), ("pruned", _GRAY)):
         found = [trial for trial in outcome.trials if trial.state == state and trial.best_so_far is not None]
         if found:
             heights = [outcome.metric(trial.best_so_far) for trial in found]
-            axes.scatter([trial.number for trial in found], heights, color=colour, s=18, label=state)
+            axes.scatter([trial.number for trial in found], heights, color=color, s=18, label=state)
     finished = [(trial.number, trial.score) for trial in outcome.trials if trial.score is not None]
     best = [outcome.metric(score) for score in accumulate((score for _, score in finished), max)]
     axes.step([number for number, _ in finished], best, where="post", color=_RED, label="best so far")

@@ -70,7 +70,7 @@ class Range:
     high: float
     """Largest value."""
     step: float | None = None
-    """Distance of neighbouring values; None for any number, or 1 between integers."""
+    """Distance of neighboring values; None for any number, or 1 between integers."""
     log: bool = False
     """Search the orders of magnitude evenly rather than the numbers."""
 

@@ -30,7 +30,7 @@ def test_conventions_by_hand():
     both = composition._both(np.array([[1, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
     assert both["ratio of totals"] == [2 / 5, 3 / 5, 0, 0]
     assert both["mean of ratios"] == [(1 / 4 + 1) / 2, 3 / 8, 0, 0]
-    with pytest.raises(ValueError, match="targets must have neighbours"):
+    with pytest.raises(ValueError, match="targets must have neighbors"):
         composition._both(np.zeros((2, 4), np.int64))
 
 

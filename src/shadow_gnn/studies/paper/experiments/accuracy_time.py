@@ -21,7 +21,7 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted, digest, fast_graph, train
@@ -140,7 +140,7 @@ def evaluate_size(trained: TrainedModel, graph: Graph, size: int) -> dict[str, A
 
 
 def _alone(trained: TrainedModel, graph: Graph, count: int) -> dict[str, float]:
-    """Time a normal GNN on the whole neighbourhood of one target after the other."""
+    """Time a normal GNN on the whole neighborhood of one target after the other."""
     model = trained.config.branches[0].model
     assert model is not None
     num_layers = model.num_layers
@@ -193,7 +193,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
                 points = [(point["wall"], point["score"]) for point in result["points"]]
                 if title == "paper":
                     points = [PRINTED_NORMAL[name, layer]] if kind == "full" else list(PRINTED[name, layer])
-                style = {"color": COLOURS[DATA.index(name)], "marker": "o" if layer == "sage" else "s"}
+                style = {"color": COLORS[DATA.index(name)], "marker": "o" if layer == "sage" else "s"}
                 label = f"{'shaDow-' if kind == 'ppr' else ''}{LAYERS[layer]}, {name}"
                 hollow = {"markerfacecolor": "none"} if kind == "full" else {}
                 plot.plot(*zip(*points, strict=True), label=label, linewidth=1, **style, **hollow)
@@ -208,5 +208,5 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
 
 _TEXT = """The 5-layer models of Table 1 are trained with scopes of 200 nodes (ogbn-products: 150), once, and evaluated
 with scopes of 50 to 200 without retraining. Times are of the whole evaluation per test node, extraction included.
-Normal models are trained on the whole graph; their time is that of single nodes, each from its whole neighbourhood of
+Normal models are trained on the whole graph; their time is that of single nodes, each from its whole neighborhood of
 5 hops. The paper's times are of 32 cores and a GPU (RTX 3090)."""

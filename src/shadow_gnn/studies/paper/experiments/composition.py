@@ -1,6 +1,6 @@
-"""Composition: the share of nodes at each hop, of a 4-layer normal GNN's neighbourhood and of PPR scopes.
+"""Composition: the share of nodes at each hop, of a 4-layer normal GNN's neighborhood and of PPR scopes.
 
-Not for: the cost of these neighbourhoods (cost_columns.py).
+Not for: the cost of these neighborhoods (cost_columns.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import SEED, dataset_jobs
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
@@ -44,7 +44,7 @@ SPLITS = ("valid", "test")
 
 
 class Composition:
-    """The neighbourhood composition figure."""
+    """The neighborhood composition figure."""
 
     name = "composition"
     paper = "Figure 2"
@@ -57,7 +57,7 @@ class Composition:
         return dataset_jobs(
             DATA,
             options,
-            "composition of neighbourhoods",
+            "composition of neighborhoods",
             measure_composition,
             most=most,
             settings=lambda name: {"recipe": recipe_name(name)},
@@ -66,7 +66,7 @@ class Composition:
     def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show both conventions next to the paper's bars."""
         return Finding(
-            title="Neighbourhood composition (Figure 2)",
+            title="Neighborhood composition (Figure 2)",
             text=_TEXT,
             tables=(_share_table(results), _size_table(results)),
             draw=partial(_draw, dict(results)),
@@ -117,11 +117,11 @@ def _hops_of(subgraphs: Subgraphs) -> Ints:
 
 
 def _both(counts: Ints) -> dict[str, list[float]]:
-    """Return the shares by hop in both conventions; targets without neighbours are not in a mean of ratios."""
+    """Return the shares by hop in both conventions; targets without neighbors are not in a mean of ratios."""
     totals = counts.sum(axis=1)
     with_some = totals > 0
     if not with_some.any():
-        raise ValueError("composition: targets must have neighbours, none of them has")
+        raise ValueError("composition: targets must have neighbors, none of them has")
     return {
         "ratio of totals": (counts.sum(axis=0) / totals.sum()).tolist(),
         "mean of ratios": (counts[with_some] / totals[with_some, None]).mean(axis=0).tolist(),
@@ -129,7 +129,7 @@ def _both(counts: Ints) -> dict[str, list[float]]:
 
 
 def _share_table(results: Mapping[str, Result]) -> Table:
-    columns = ["data", "neighbourhood", "hop", "paper"]
+    columns = ["data", "neighborhood", "hop", "paper"]
     columns += [f"{convention}, {split}" for split in SPLITS for convention in CONVENTIONS]
     rows: list[tuple[Cell, ...]] = []
     for name, result in results.items():
@@ -173,7 +173,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             below = np.zeros(len(bars))
             for hop in range(NUM_HOPS):
                 height = np.array([bar[hop] for bar in bars])
-                plot.bar(range(len(bars)), height, bottom=below, color=COLOURS[hop], width=0.7, label=f"hop {hop + 1}")
+                plot.bar(range(len(bars)), height, bottom=below, color=COLORS[hop], width=0.7, label=f"hop {hop + 1}")
                 below += height
             plot.set_xticks(range(len(bars)), labels, fontsize=8)
             plot.set_title(title, fontsize=10)

@@ -31,7 +31,7 @@ from shadow_gnn.studies.cost import (
 )
 from shadow_gnn.studies.cost.recipe import model_shape
 from shadow_gnn.studies.paper.data import SEED, dataset_jobs
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import TABLE_1
 from shadow_gnn.training.build import build_extractor
@@ -234,11 +234,11 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
 
     def on(axes: list[Any]) -> None:
         (plot,) = axes
-        for colour, (name, result) in zip(COLOURS, results.items(), strict=False):
+        for color, (name, result) in zip(COLORS, results.items(), strict=False):
             place = DATA.index(name)
             paper = [row.printed[place] for row in ROWS.values()]
             ours = [result["rows"][row.key]["ratio"][0] for row in ROWS.values()]
-            plot.scatter(paper, ours, s=28, alpha=0.7, color=colour, label=name)
+            plot.scatter(paper, ours, s=28, alpha=0.7, color=color, label=name)
         plot.plot((0.7, 5e3), (0.7, 5e3), color="0.6", linewidth=1)
         plot.set_xscale("log")
         plot.set_yscale("log")

@@ -23,7 +23,7 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
@@ -166,7 +166,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
                     for name, result in results.items()
                 ]
                 place = np.arange(len(results)) + 0.27 * (number - 1)
-                plot.bar(place, heights, width=0.27, color=COLOURS[number], label=label)
+                plot.bar(place, heights, width=0.27, color=COLORS[number], label=label)
             plot.set_xticks(range(len(results)), list(results), fontsize=8)
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("ms per node")

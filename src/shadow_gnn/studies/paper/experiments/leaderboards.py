@@ -21,7 +21,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import scope_sizes
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import data_titles, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import Ranked
 from shadow_gnn.studies.paper.scores import draw_points, how_text
@@ -109,7 +109,7 @@ class Leaderboard:
             for plot, split in zip(axes, ("test", "valid"), strict=True):
                 ours = [self._score(results, method, split) for method in self.printed]
                 theirs = [getattr(paper, split) for paper in self.printed.values()]
-                draw_points(plot, places, ours, "ours", COLOURS[0], -0.12)
+                draw_points(plot, places, ours, "ours", COLORS[0], -0.12)
                 draw_points(plot, places, theirs, "paper", "0.55", 0.12)
                 plot.set_yticks(places, list(self.printed))
                 plot.set_title(f"{title}, {split}", fontsize=9)

@@ -22,7 +22,7 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
@@ -177,11 +177,11 @@ def _table(points: Mapping[str, list[dict[str, Any]]]) -> Table:
 def _draw(points: Mapping[str, list[dict[str, Any]]], path: Path) -> None:
     def on(axes: list[Any]) -> None:
         for name, line in PRINTED.items():
-            axes[0].plot(*zip(*line, strict=True), marker="o", color=COLOURS[DATA.index(name)], label=name)
+            axes[0].plot(*zip(*line, strict=True), marker="o", color=COLORS[DATA.index(name)], label=name)
         for name, found in points.items():
             known = [each for each in found if each["memory"] is not None and each["speed"] is not None]
             memory, speed = [each["memory"] / 1e9 for each in known], [each["speed"] for each in known]
-            axes[1].plot(memory, speed, marker="o", color=COLOURS[DATA.index(name)], label=name)
+            axes[1].plot(memory, speed, marker="o", color=COLORS[DATA.index(name)], label=name)
         for plot, title in zip(axes, ("paper: GPU", "here"), strict=True):
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("memory, GB")

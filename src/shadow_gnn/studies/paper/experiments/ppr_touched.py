@@ -1,4 +1,4 @@
-"""PPR touched: how many nodes the approximate PPR looks at for a target, beside the size of its 2-hop neighbourhood.
+"""PPR touched: how many nodes the approximate PPR looks at for a target, beside the size of its 2-hop neighborhood.
 
 Not for: how good the scopes are (`shadow extract` compares with exact PPR).
 """
@@ -20,7 +20,7 @@ from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import estimate_mean, sample_targets
 from shadow_gnn.studies.paper.data import SEED, dataset_jobs
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.training.build import build_extractor
 
@@ -120,7 +120,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             "touched, refined tolerance": [found["refined"] for found in results.values()],
         }
         for number, (label, height) in enumerate(heights.items()):
-            plot.bar(place + 0.25 * (number - 1), height, width=0.25, color=COLOURS[number], label=label)
+            plot.bar(place + 0.25 * (number - 1), height, width=0.25, color=COLORS[number], label=label)
         plot.set_xticks(place, list(results))
         plot.set_yscale("log")
         plot.set_ylabel("nodes per target")

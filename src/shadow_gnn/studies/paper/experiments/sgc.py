@@ -24,10 +24,10 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, Matrix, fit_powers
-from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardised
+from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
 from shadow_gnn.tasks.task import node_task, split_targets
 from shadow_gnn.training.build import build_extractor
 
@@ -126,7 +126,7 @@ def propagate(
     most = FAST_TARGETS if options.fast else graph.num_nodes
     targets = {split: sample_targets(split_targets(graph, split), most) for split in SPLITS}
     inductive = recipe.task.inductive
-    x = standardised(graph, feature_statistics(graph, train if inductive else None))
+    x = standardized(graph, feature_statistics(graph, train if inductive else None))
     folder = options.out
     inputs: dict[str, Matrix] = {}
     if inductive:
@@ -212,9 +212,7 @@ def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]], path
                 heights = PRINTED[name][kind] if title == "paper" else [mean for mean, _, _ in points]
                 style = "-" if kind == "shadow" else "--"
                 label = f"{KINDS[kind]}, {name}"
-                plot.plot(
-                    POWERS, heights, style, marker="o", markersize=4, color=COLOURS[DATA.index(name)], label=label
-                )
+                plot.plot(POWERS, heights, style, marker="o", markersize=4, color=COLORS[DATA.index(name)], label=label)
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("power of the adjacency")
         axes[0].set_ylabel("test accuracy")
@@ -226,7 +224,7 @@ def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]], path
 _TEXT = """SGC reads row v of Â^K X over the whole graph, shaDow-SGC the same inside the scope of v; W, without an
 offset, is all that is learned (Adam, learning rate 0.001, dropout 0.1, as published; as many epochs as the shaDow-GCN
 row has, batches of 512, the best validation epoch kept). Since nothing is learned before W, the rows are propagated
-once for all powers and targets, and only linear classifiers are trained. Features are standardised. On Flickr and
+once for all powers and targets, and only linear classifiers are trained. Features are standardized. On Flickr and
 Reddit, training sees the training nodes alone."""
 
 _NOTES = (

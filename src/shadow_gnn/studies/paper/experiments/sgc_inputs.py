@@ -28,7 +28,7 @@ _BLOCK_TARGETS = 1024
 _BLOCK_NODES = 1 << 16
 
 
-def standardised(graph: Graph, statistics: FeatureStatistics) -> Matrix:
+def standardized(graph: Graph, statistics: FeatureStatistics) -> Matrix:
     """Return the features of all nodes with mean 0 and deviation 1 by these statistics. [N, F]"""
     assert graph.x is not None
     x = np.empty(graph.x.shape, np.float32)

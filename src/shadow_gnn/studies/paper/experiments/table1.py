@@ -13,7 +13,7 @@ from typing import Any
 
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.experiments.cost_columns import ROWS, CostColumns
 from shadow_gnn.studies.paper.paper_values import TABLE_1
@@ -38,7 +38,7 @@ _KINDS = {
     "ppr": ("shaDow-{} (PPR)", "D"),
     "pooling": ("shaDow-{} (PPR) + pooling", "*"),
 }
-_COLOUR = dict(zip(("gcn", "sage", "gat"), COLOURS, strict=False))
+_COLOR = dict(zip(("gcn", "sage", "gat"), COLORS, strict=False))
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,12 @@ def _draw(titles: Mapping[str, str], results: Mapping[str, Result], path: Path) 
 
 
 def _draw_model(plot: Any, model: Model, results: Mapping[str, Result]) -> None:
-    colour, marker = _COLOUR[model.layer], _KINDS[model.kind][1]
+    color, marker = _COLOR[model.layer], _KINDS[model.kind][1]
     ours, cost = score(results, model.line.row.recipe), model.cost(results)
     if ours is not None and cost is not None:
-        _draw_point(plot, cost, ours, {"marker": marker, "color": colour})
+        _draw_point(plot, cost, ours, {"marker": marker, "color": color})
     if model.line.paper is not None:
-        look = {"marker": marker, "color": colour, "markerfacecolor": "none", "alpha": 0.5}
+        look = {"marker": marker, "color": color, "markerfacecolor": "none", "alpha": 0.5}
         _draw_point(plot, model.printed_cost, model.line.paper, look)
 
 
@@ -161,7 +161,7 @@ def _legend(plot: Any) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
-        *(Line2D([], [], color=colour, marker="o", linestyle="none", label=layer) for layer, colour in _COLOUR.items()),
+        *(Line2D([], [], color=color, marker="o", linestyle="none", label=layer) for layer, color in _COLOR.items()),
         *(
             Line2D([], [], color="0.3", marker=marker, linestyle="none", label=kind)
             for kind, (_, marker) in _KINDS.items()
