@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import read_bytes, write_file
+from shadow_gnn.base.files import read_bytes
+from shadow_gnn.studies.figures import COLORS, png_figure
 
-COLORS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 _MAX_BYTES = 1 << 26
 
 Along = Literal["epoch", "seconds"]
@@ -77,28 +77,17 @@ def plot_learning_curves(
     """
     if not curves:
         raise ValueError("plot_learning_curves: curves must not be empty")
-    # The object interface: no global backend is chosen and no figure outlives this call.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    canvas: Any = FigureCanvasAgg(figure)
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    for number, (name, curve) in enumerate(curves.items()):
-        _draw(above, below, name, curve, COLORS[number % len(COLORS)], along)
-    above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
-    above.legend(frameon=False)
-    below.set_ylabel("training loss")
-    below.set_xlabel("seconds of training" if along == "seconds" else "epoch")
-    below.xaxis.get_major_locator().set_params(integer=along == "epoch")
-    for axes in (above, below):
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-    if title:
+    with png_figure(path, (7, 6)) as figure:
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+        for number, (name, curve) in enumerate(curves.items()):
+            _draw(above, below, name, curve, COLORS[number % len(COLORS)], along)
+        above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
+        above.legend(frameon=False)
         above.set_title(title)
-    buffer = io.BytesIO()
-    canvas.print_png(buffer)
-    write_file(Path(path), buffer.getvalue())
+        below.set(ylabel="training loss", xlabel="seconds of training" if along == "seconds" else "epoch")
+        below.xaxis.get_major_locator().set_params(integer=along == "epoch")
+        for axes in (above, below):
+            axes.grid(alpha=0.25)
 
 
 def _draw(above: Any, below: Any, name: str, curve: Curve, color: str, along: Along) -> None:

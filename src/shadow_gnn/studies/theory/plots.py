@@ -5,29 +5,20 @@ Not for: computing what they show.
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.base.files import write_file
+from shadow_gnn.studies.figures import COLORS, png_figure
 from shadow_gnn.studies.theory.outcome import Curves, Drawing, Gallery, Picture
-
-_COLORS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 
 
 def draw(picture: Picture, path: Path) -> None:
     """Draw a picture and write it as PNG; the file appears whole or not at all."""
-    # The object interface: no global backend is chosen and no figure outlives this call.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.5) if isinstance(picture, Curves) else (7.5, 7.0), dpi=120, layout="constrained")
-    if isinstance(picture, Curves):
-        _draw_curves(picture, figure.subplots())
-    else:
-        _draw_gallery(picture, figure)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    write_file(path, buffer.getvalue())
+    with png_figure(path, (7.5, 4.5 if isinstance(picture, Curves) else 7.0), dpi=120) as figure:
+        if isinstance(picture, Curves):
+            _draw_curves(picture, figure.subplots())
+        else:
+            _draw_gallery(picture, figure)
 
 
 def _draw_curves(curves: Curves, axes: Any) -> None:
@@ -35,8 +26,8 @@ def _draw_curves(curves: Curves, axes: Any) -> None:
     for line in curves.lines:
         # What theory gives has the color of the measured line before it, where each has one, and is gray otherwise.
         paired = 2 * len(solid) == len(curves.lines)
-        number = dashes if paired else len(_COLORS) - 1
-        color = _COLORS[number % len(_COLORS)] if line.dashed else _COLORS[solid.index(line) % len(_COLORS)]
+        number = dashes if paired else len(COLORS) - 1
+        color = COLORS[number % len(COLORS)] if line.dashed else COLORS[solid.index(line) % len(COLORS)]
         style = {"linestyle": "--", "linewidth": 1.2} if line.dashed else {"marker": "." if len(line.x) < 50 else None}
         axes.plot(line.x, line.y, color=color, label=line.label, **style)
         dashes += line.dashed
@@ -59,7 +50,7 @@ def _draw_gallery(gallery: Gallery, figure: Any) -> None:
 def _draw_graph(drawing: Drawing, axes: Any) -> None:
     for ends in drawing.edges:
         axes.plot(*zip(*(drawing.position[end] for end in ends), strict=True), color="#888888", linewidth=1, zorder=1)
-    colors = [_COLORS[number % len(_COLORS)] for number in drawing.color]
+    colors = [COLORS[number % len(COLORS)] for number in drawing.color]
     axes.scatter(*zip(*drawing.position, strict=True), c=colors, s=110, zorder=2)
     for node, letter in drawing.marked:
         axes.annotate(letter, drawing.position[node], xytext=(8, 6), textcoords="offset points", fontsize=12)

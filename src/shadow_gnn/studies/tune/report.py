@@ -18,6 +18,7 @@ from shadow_gnn.base.files import write_file
 from shadow_gnn.base.metric_order import metric_from_score
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.record import toml_value
+from shadow_gnn.studies.figures import COLORS, png_figure
 from shadow_gnn.studies.tune.space import Choices, Label, Range, Space
 from shadow_gnn.training.runs.folder import RESULT, read_json
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 BEST, TABLE, PAGE, PICTURE = "best.toml", "trials.csv", "report.md", "report.png"
 _NUM_SHOWN = 10
 _NUM_BINS = 4
-_BLUE, _GRAY, _RED = "#4878a8", "#9aa5b1", "#d1495b"
+_BLUE, _RED, *_ = COLORS
+_GRAY = "#9aa5b1"
 
 
 @dataclass(frozen=True)
@@ -240,24 +242,16 @@ def _trial_lines(study: Study, outcome: Outcome) -> list[str]:
 
 def _draw(outcome: Outcome, space: Space, path: Path) -> None:
     """Draw the scores in the order of the trials, and for each key by value."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     num_rows = 1 + -(-len(space.keys) // 2)
-    figure = Figure(figsize=(9, 3 * num_rows), layout="constrained")
-    canvas: Any = FigureCanvasAgg(figure)
-    grid = figure.add_gridspec(num_rows, 2)
-    _draw_history(figure.add_subplot(grid[0, :]), outcome)
-    for number, (key, values) in enumerate(space.keys.items()):
-        axes = figure.add_subplot(grid[1 + number // 2, number % 2])
-        _draw_boxes(axes, outcome, key, values)
-    for axes in figure.axes:
-        axes.set_ylabel(f"valid {outcome.monitor}")
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.BytesIO()
-    canvas.print_png(buffer)
-    write_file(path, buffer.getvalue())
+    with png_figure(path, (9, 3 * num_rows)) as figure:
+        grid = figure.add_gridspec(num_rows, 2)
+        _draw_history(figure.add_subplot(grid[0, :]), outcome)
+        for number, (key, values) in enumerate(space.keys.items()):
+            axes = figure.add_subplot(grid[1 + number // 2, number % 2])
+            _draw_boxes(axes, outcome, key, values)
+        for axes in figure.axes:
+            axes.set_ylabel(f"valid {outcome.monitor}")
+            axes.grid(alpha=0.25)
 
 
 def _draw_history(axes: Any, outcome: Outcome) -> None:

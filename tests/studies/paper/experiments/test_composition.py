@@ -8,7 +8,7 @@ from tests.studies.paper.measured import run_twice
 from shadow_gnn.base.files import silent
 from shadow_gnn.extract import FullExtractor
 from shadow_gnn.studies.paper.experiments import composition
-from shadow_gnn.studies.paper.experiments.composition import DATA, PRINTED, Composition, closest, scope_hops
+from shadow_gnn.studies.paper.experiments.composition import COMPOSITION, DATA, PRINTED, closest, scope_hops
 
 # 0 - 1 - 2 - 3 - 4 - 5 - 6: a path.
 PATH = graph_of(7, [(node, node + 1) for node in range(6)])
@@ -48,7 +48,7 @@ def test_nearest_convention_is_chosen():
 
 
 def test_shares_add_up_and_stand_beside_the_papers(data_folder, tmp_path):
-    outcome = run_twice(Composition(), data_folder, tmp_path / "out")
+    outcome = run_twice(COMPOSITION, data_folder, tmp_path / "out")
     shares, sizes = outcome.finding.tables
     assert len(shares.rows) == 2 * 2 * 4
     assert shares.rows[3][:4] == ("flickr", "4-layer GNN", 4, 0.819)

@@ -12,10 +12,10 @@ from shadow_gnn.graph.store import open_graph
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import ModelShape, normal_cost, shadow_cost
 from shadow_gnn.studies.paper.experiments.cost_columns import (
+    COST_COLUMNS,
     DATA,
     IN_DIM,
     ROWS,
-    CostColumns,
     count_costs,
     row_recipe,
 )
@@ -66,7 +66,7 @@ def test_rows_are_counted_by_the_equations(data_folder):
 
 
 def test_table_has_the_papers_values_beside_ours(data_folder, tmp_path):
-    outcome = run_twice(CostColumns(), data_folder, tmp_path / "out")
+    outcome = run_twice(COST_COLUMNS, data_folder, tmp_path / "out")
     wide, long = outcome.finding.tables
     assert wide.columns[2:4] == ("flickr (paper)", "flickr (ours)")
     assert wide.rows[1][:3] == ("GCN", "5", "2E2")

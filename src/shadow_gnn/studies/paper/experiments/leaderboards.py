@@ -1,4 +1,4 @@
-"""Leaderboards: our runs next to methods of a leaderboard that the paper cites, on ogbn-papers100M and ogbl-collab.
+"""Leaderboards: our runs next to the methods that the paper cites, on ogbn-papers100M and ogbl-collab.
 
 Not for: training (studies/paper/training_jobs.py).
 """
@@ -19,12 +19,12 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import scope_sizes
+from shadow_gnn.studies.figures import png_panels
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import data_titles, open_found
-from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import Ranked
-from shadow_gnn.studies.paper.scores import draw_points, how_text
+from shadow_gnn.studies.paper.scores import draw_scores_of, how_text
 from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, adapted, count_runs, score, training_jobs
 from shadow_gnn.training.build import build_extractor
 
@@ -34,7 +34,7 @@ NUM_SCOPES, FAST_SCOPES = 2000, 100
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """An experiment that trains some methods of a leaderboard; the others are cited."""
+    """An experiment that trains some methods of a leaderboard and cites the others."""
 
     name: str
     """Name for `shadow reproduce`."""
@@ -51,11 +51,11 @@ class Leaderboard:
     printed: Mapping[str, Ranked]
     """The paper's scores by method."""
     recipes: Mapping[str, str]
-    """Recipes of the methods that are trained here."""
+    """Recipes of the methods to train."""
     note: str
     """Remark below the table."""
     with_scopes: bool = False
-    """Whether the sizes of the scopes are measured, too."""
+    """Whether to measure the sizes of the scopes as well."""
     recipe_of: RecipeOf = paper_recipe
     """Gives the recipe of a name."""
 
@@ -65,7 +65,7 @@ class Leaderboard:
         return (self.dataset,)
 
     def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return a job for each model and seed, and before them one for the scopes of each model, if measured."""
+        """Return a job for each model and seed, after those that measure the scopes."""
         graphs = open_found(self.data, options.data)
         rows = [Row(recipe, self.dataset) for recipe in self.recipes.values()]
         measured = self.recipes.values() if self.with_scopes else ()
@@ -103,20 +103,12 @@ class Leaderboard:
 
     def _draw(self, results: Mapping[str, Result], title: str, path: Path) -> None:
         """Draw test and validation scores of all methods, ours and the paper's; title: of the dataset."""
-
-        def on(axes: list[Any]) -> None:
-            places = [float(-number) for number in range(len(self.printed))]
+        with png_panels(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2) as axes:
             for plot, split in zip(axes, ("test", "valid"), strict=True):
                 ours = [self._score(results, method, split) for method in self.printed]
-                theirs = [getattr(paper, split) for paper in self.printed.values()]
-                draw_points(plot, places, ours, "ours", COLORS[0], -0.12)
-                draw_points(plot, places, theirs, "paper", "0.55", 0.12)
-                plot.set_yticks(places, list(self.printed))
+                draw_scores_of(plot, ours, [getattr(paper, split) for paper in self.printed.values()], self.printed)
                 plot.set_title(f"{title}, {split}", fontsize=9)
-                plot.grid(axis="x", alpha=0.3)
             axes[0].legend(frameon=False)
-
-        write_figure(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2, on)
 
     def _scope_job(self, name: str, graph: Graph, options: ReproduceOptions) -> Job:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES

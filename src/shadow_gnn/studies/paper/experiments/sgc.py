@@ -23,8 +23,8 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLORS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, Matrix, fit_powers
 from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
@@ -205,20 +205,16 @@ def _table(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]]) -> 
 
 def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]], path: Path) -> None:
     """Draw the paper's figure and ours side by side."""
-
-    def on(axes: list[Any]) -> None:
+    with png_panels(path, (10, 4), 2) as axes:
         for plot, title in zip(axes, ("paper", "here"), strict=True):
             for (name, kind), points in curves.items():
                 heights = PRINTED[name][kind] if title == "paper" else [mean for mean, _, _ in points]
-                style = "-" if kind == "shadow" else "--"
-                label = f"{KINDS[kind]}, {name}"
-                plot.plot(POWERS, heights, style, marker="o", markersize=4, color=COLORS[DATA.index(name)], label=label)
+                look = {"color": COLORS[DATA.index(name)], "linestyle": "-" if kind == "shadow" else "--"}
+                plot.plot(POWERS, heights, marker="o", markersize=4, label=f"{KINDS[kind]}, {name}", **look)
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("power of the adjacency")
         axes[0].set_ylabel("test accuracy")
         axes[1].legend(frameon=False, fontsize=8, loc="lower left")
-
-    write_figure(path, (10, 4), 2, on)
 
 
 _TEXT = """SGC reads row v of Â^K X over the whole graph, shaDow-SGC the same inside the scope of v; W, without an
