@@ -22,7 +22,7 @@ from shadow_gnn.extract.diffused import FeatureNeighbors, Kept, PprDiffusion, di
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
+from shadow_gnn.studies.compare_extractors.sized import comparable_kinds, sized_table
 from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, normal_recipe
 from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, write_scopes
 from shadow_gnn.training.build import build_extractor

@@ -9,7 +9,7 @@ import numpy as np
 from common import Bar, Report, busy_share, finish_each, in_turns, load_line, micro, options, random_targets
 
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.studies.compare_extractors import Candidate, default_candidates
+from shadow_gnn.studies.compare_extractors.candidates import Candidate, default_candidates
 
 SIZE = 200
 MOST = 3.0

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from shadow_gnn.studies.compare_extractors import Contents, ExtractorRow
 from shadow_gnn.studies.compare_extractors.choice import choose_extractor
+from shadow_gnn.studies.compare_extractors.contents import Contents
+from shadow_gnn.studies.compare_extractors.record import ExtractorRow
 
 
 def row(name, valid=(), cpu_us=10.0, num_nodes=50.0, homophily=None, test=()):

@@ -13,11 +13,11 @@ from shadow_gnn.studies.baselines.logistic import fit_logistic
 from shadow_gnn.studies.baselines.problem import make_problem, split_inputs
 from shadow_gnn.studies.compare_extractors import (
     CompareOptions,
-    Tally,
     compare_extractors,
     default_candidates,
     read_candidates,
 )
+from shadow_gnn.studies.compare_extractors.contents import Tally
 from shadow_gnn.studies.compare_extractors.labels import seen_labels
 
 GRAPH = communities()

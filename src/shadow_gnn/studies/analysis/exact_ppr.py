@@ -16,9 +16,8 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.options import DEFAULT_TELEPORT
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TIE = 1e-5

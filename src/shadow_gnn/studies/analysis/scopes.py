@@ -15,10 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, PprExtractor, StochasticPprExtractor, Subgraphs
 from shadow_gnn.extract.core_calls import check_targets
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.studies.analysis.exact_ppr import ExactPpr, exact_ppr, recall_at_k
-
-Ints = NDArray[np.int64]
 
 MAX_EXACT_EDGES = 20_000_000
 """Above this number of CSR entries the exact solve takes minutes, and recall is left out."""

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.studies.baselines.problem import Inputs, input_matrix, make_problem
 from shadow_gnn.studies.baselines.scope_sgc import Probe, fit_probe, scope_rows
 from shadow_gnn.studies.compare_extractors.candidates import Candidate
@@ -26,8 +26,6 @@ from shadow_gnn.studies.compare_extractors.contents import Tally, jaccard
 from shadow_gnn.studies.compare_extractors.labels import SeenLabels, seen_labels
 from shadow_gnn.studies.compare_extractors.record import Comparison, ExtractorRow
 from shadow_gnn.tasks.task import label_kind, split_targets
-
-Ints = NDArray[np.int64]
 
 POWERS = (1, 2, 4, 8)
 """Steps of propagation that the probe tries: from direct neighbors to a mixture of the whole scope."""

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract import Subgraphs
+from shadow_gnn.graph.record import Ints
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 UNKNOWN = -1

@@ -8,14 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.extract.gather import array_rows
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.studies.compare_extractors.contents import UNKNOWN
 from shadow_gnn.tasks.task import label_kind, split_targets
-
-Ints = NDArray[np.int64]
 
 _BLOCK_NODES = 1 << 20
 

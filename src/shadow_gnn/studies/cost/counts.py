@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, Subgraphs
 from shadow_gnn.extract.core_calls import check_targets
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import HopCounts, hop_counts
-from shadow_gnn.studies.cost.equations import ModelShape, layer_macs, model_macs, readout_macs
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from shadow_gnn.studies.cost.equations import Floats, ModelShape, layer_macs, model_macs, readout_macs
 
 _BLOCK_TARGETS = 1024
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Counts = NDArray[np.float64] | float
+Floats = NDArray[np.float64]
+Counts = Floats | float
 """One number, or one for each target."""
 
 SKIPS = ("none", "max", "sum", "concat")

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from shadow_gnn.graph.record import Ints
+from shadow_gnn.studies.cost.equations import Floats
 
 _Z = 1.96
 """Deviations of a normal distribution that hold 95 %."""

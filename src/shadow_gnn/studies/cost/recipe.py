@@ -9,28 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe import ModelRecipe, Recipe
-from shadow_gnn.studies.cost import (
-    Estimate,
-    ModelShape,
-    ensemble_macs,
-    estimate_mean,
-    estimate_ratio,
-    full_batch_cost,
-    normal_macs,
-    scope_sizes,
-    shadow_macs,
-)
+from shadow_gnn.studies.cost.counts import full_batch_cost, normal_macs, scope_sizes, shadow_macs
+from shadow_gnn.studies.cost.equations import Floats, ModelShape, ensemble_macs
+from shadow_gnn.studies.cost.estimate import Estimate, estimate_mean, estimate_ratio
 from shadow_gnn.training.build import build_extractor
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
@@ -20,7 +19,7 @@ from shadow_gnn.base.files import Progress, new_folder, silent, write_blocks
 from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import Extractor
 from shadow_gnn.extract.scope_file import read_scope_file
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.recipe import Recipe, Record
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.studies.learned_scopes.recipes import (
@@ -39,8 +38,6 @@ from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import RECIPE, RESULT, Run, check_graph, locked, open_run, read_json, write_json
 from shadow_gnn.training.runs.run import RunOptions, RunWatcher, SilentRun, resume_run, train_recipe, with_graph_path
-
-Ints = NDArray[np.int64]
 
 RECORD, SCOPES = "learned-scopes.json", "scopes.safetensors"
 NORMAL, LEARNED, ORIGINAL = "normal", "learned", "original"

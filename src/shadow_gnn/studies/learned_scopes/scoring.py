@@ -21,7 +21,7 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, induce
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, read_scope_file, sorted_nodes, write_scope_file
 from shadow_gnn.extract.training_view import training_view
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.loader import Loader
@@ -30,7 +30,6 @@ from shadow_gnn.studies.explain.saliency import edge_saliency, sent_by_node
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.model_file import TrainedModel
 
-Ints = NDArray[np.int64]
 Explainer = Literal["saliency", "gnnexplainer"]
 EdgeScores = Callable[[Batch], Tensor]
 """A score from 0 of each edge of a batch, [E]."""

@@ -1,6 +1,6 @@
 """Plots: the pictures of outcomes as PNG files.
 
-Not for: computing what they show.
+Not for: the numbers in them (one file per statement).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def draw(picture: Picture, path: Path) -> None:
 def _draw_curves(curves: Curves, axes: Any) -> None:
     solid, dashes = [line for line in curves.lines if not line.dashed], 0
     for line in curves.lines:
-        # What theory gives has the color of the measured line before it, where each has one, and is gray otherwise.
+        # A line from theory has the color of its measured line if each has one, and is gray otherwise.
         paired = 2 * len(solid) == len(curves.lines)
         number = dashes if paired else len(COLORS) - 1
         color = COLORS[number % len(COLORS)] if line.dashed else COLORS[solid.index(line) % len(COLORS)]

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Ints = NDArray[np.int64]
+from shadow_gnn.graph.record import Ints
 
 
 def color_refinement(indptr: NDArray[Any], indices: NDArray[Any], num_rounds: int, start: Ints | None = None) -> Ints:
     """Return the colors before and after each round: [num_rounds + 1, N], numbered from 0 in every round.
 
-    Two nodes keep one color in a round if they had one and see each color equally often among their neighbors.
-    start [N]: colors to begin with, one for all nodes if None. Graphs are compared by joining them to one.
+    Two nodes keep the same color if each color is equally frequent among their neighbors. start [N]: initial colors;
+    None for one color. To compare graphs, join them into one.
     """
     num_nodes = len(indptr) - 1
     edges = csr_array((np.ones(len(indices), np.int64), indices, indptr), shape=(num_nodes, num_nodes))

@@ -19,7 +19,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.cost.estimate import sample_targets
 from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table

@@ -10,20 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.extract import Extractor, Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.cost.estimate import sample_targets
 from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
-from shadow_gnn.studies.paper.experiment import Result, Table
+from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.training.build import build_extractor
-
-Ints = NDArray[np.int64]
 
 DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
 NUM_HOPS = 4
@@ -98,7 +95,7 @@ def _both(counts: Ints) -> dict[str, list[float]]:
 
 
 def _tables(results: Mapping[str, Result]) -> tuple[Table, ...]:
-    shares = [
+    shares: list[dict[str, Cell]] = [
         {"data": name, "neighborhood": label, "hop": hop + 1, "paper": PRINTED[name][side][hop]}
         | {
             f"{convention}, {split}": result[split][kind][convention][hop]

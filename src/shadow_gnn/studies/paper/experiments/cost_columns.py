@@ -11,23 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
-from shadow_gnn.studies.cost import (
-    ScopeSizes,
-    estimate_mean,
-    estimate_ratio,
-    full_batch_cost,
-    normal_macs,
-    sample_targets,
-    scope_sizes,
-    shadow_macs,
-)
+from shadow_gnn.studies.cost.counts import ScopeSizes, full_batch_cost, normal_macs, scope_sizes, shadow_macs
+from shadow_gnn.studies.cost.estimate import estimate_mean, estimate_ratio, sample_targets
 from shadow_gnn.studies.cost.recipe import model_shape
 from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
@@ -35,8 +26,6 @@ from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.studies.paper.paper_values import COSTS
 from shadow_gnn.studies.paper.paper_values import DATASETS as DATA
 from shadow_gnn.training.build import build_extractor
-
-Ints = NDArray[np.int64]
 
 IN_DIM = {"flickr": 500, "reddit": 602, "yelp": 300, "ogbn-arxiv": 128, "ogbn-products": 100}
 """Feature columns of the paper's data, which the costs are for; those of a graph here do not matter."""

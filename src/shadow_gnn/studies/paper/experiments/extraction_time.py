@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.extract import Extractor, PprExtractor
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.cost.estimate import sample_targets
 from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
@@ -30,8 +29,6 @@ from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.run_setup import make_setup
-
-Ints = NDArray[np.int64]
 
 DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products", "ogbn-papers100M")
 NUM_TARGETS, FAST_TARGETS = 1024, 64

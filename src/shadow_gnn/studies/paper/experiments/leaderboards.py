@@ -18,7 +18,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import scope_sizes
+from shadow_gnn.studies.cost.counts import scope_sizes
 from shadow_gnn.studies.figures import png_panels
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import data_titles, open_found

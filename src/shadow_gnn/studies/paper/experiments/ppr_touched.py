@@ -17,7 +17,7 @@ from shadow_gnn.extract import Extractor, PprExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import estimate_mean, sample_targets
+from shadow_gnn.studies.cost.estimate import estimate_mean, sample_targets
 from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
 from shadow_gnn.studies.paper.experiment import Cell, Result, Table

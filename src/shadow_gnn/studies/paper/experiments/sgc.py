@@ -22,11 +22,12 @@ from shadow_gnn.extract.training_view import feature_statistics, training_view
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.baselines.scope_sgc import Matrix
+from shadow_gnn.studies.cost.estimate import sample_targets
 from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import graph_settings, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
-from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, Matrix, fit_powers
+from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, fit_powers
 from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
 from shadow_gnn.tasks.task import node_task, split_targets
 from shadow_gnn.training.build import build_extractor

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.loading.epochs import derive_seed, epoch_rows
 from shadow_gnn.nn.sparse.ops import dropout
-
-Matrix = NDArray[np.float32]
+from shadow_gnn.studies.baselines.scope_sgc import Matrix
 
 _BLOCK_TARGETS = 4096
 

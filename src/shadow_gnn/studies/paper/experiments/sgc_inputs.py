@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from shadow_gnn.base.disk_arrays import new_array
@@ -17,12 +16,9 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, Subgraphs
 from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.extract.training_view import FeatureStatistics
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.nn.smoothing import smoothed
-from shadow_gnn.studies.baselines.scope_sgc import scope_rows
-
-Ints = NDArray[np.int64]
-Matrix = NDArray[np.float32]
+from shadow_gnn.studies.baselines.scope_sgc import Matrix, scope_rows
 
 _BLOCK_TARGETS = 1024
 _BLOCK_NODES = 1 << 16
