@@ -63,5 +63,5 @@ def test_without_a_probe_classes_decide_among_scopes_of_like_size():
 def test_without_classes_ppr_is_where_to_begin():
     name, reason = choose_extractor([row("khop"), row("ppr")], metric=None, num_valid=0)
     assert name == "ppr"
-    assert "nothing to judge by" in reason
+    assert "no criterion without classes" in reason
     assert choose_extractor([row("khop")], metric=None, num_valid=0)[0] == "khop"

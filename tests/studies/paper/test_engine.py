@@ -1,4 +1,4 @@
-"""Jobs are done once, kept, redone when their settings change, and gone on with after any end."""
+"""Jobs are done once, kept, redone when their settings change, and resumed after any end."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Learning curves: the metrics that runs left behind, epoch by epoch, read and drawn as PNG.
+"""Learning curves: the metrics of runs, epoch by epoch, read and drawn as PNG.
 
-Not for: training; a run writes its metrics.csv itself.
+Not for: writing metrics.csv (training).
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ Along = Literal["epoch", "seconds"]
 
 @dataclass(frozen=True)
 class Curve:
-    """How one run went."""
+    """Metrics of one run."""
 
     metric: str
-    """Name of the metric that both curves show."""
+    """Name of the metric."""
     epoch: tuple[int, ...]
     """Number of each epoch, from 1."""
     train: tuple[float, ...]
-    """The metric over the training targets, as they were met."""
+    """The metric over the training targets, during the epoch."""
     valid: tuple[float, ...]
-    """The metric over the validation targets; nan where they were not evaluated."""
+    """The metric over the validation targets; NaN for epochs without evaluation."""
     loss: tuple[float, ...]
     """Mean loss of the epoch."""
     seconds: tuple[float, ...]
     """Time of all training steps up to the end of the epoch."""
 
     def places(self, along: Along) -> tuple[float, ...]:
-        """Return where each epoch stands on an axis."""
+        """Return the position of each epoch on an axis."""
         return self.seconds if along == "seconds" else self.epoch
 
 
@@ -73,7 +73,7 @@ def plot_learning_curves(
 ) -> None:
     """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below.
 
-    along: seconds of training for runs whose epochs are of different length.
+    along: "seconds" compares runs with epochs of different duration.
     """
     if not curves:
         raise ValueError("plot_learning_curves: curves must not be empty")

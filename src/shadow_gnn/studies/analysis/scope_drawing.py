@@ -1,4 +1,4 @@
-"""Scope drawing: one picture of one scope, its targets in the middle and a ring for each hop.
+"""Scope drawing: a picture of one scope, with its targets in the middle and a ring for each hop.
 
 Not for: statistics over many scopes (scopes.py, scope_plots.py).
 """
@@ -59,7 +59,7 @@ def draw_scope(scope: Subgraphs, path: str | Path, *, title: str = "", labels: l
 
 
 def _small_png(canvas: Any) -> bytes:
-    """Render with a palette: thin see-through lines make a picture three times as large in full color."""
+    """Render with a palette: with thin transparent lines, full color takes three times the space."""
     from PIL import Image
 
     canvas.draw()
@@ -71,7 +71,7 @@ def _small_png(canvas: Any) -> bytes:
 
 
 def ring_layout(scope: Subgraphs) -> Floats:
-    """Return a place for each node, [N, 2]: hop h lies between h - 1/2 and h + 1/2, better scores further in."""
+    """Return the position of each node, [N, 2]: hop h between h - 1/2 and h + 1/2, better scores further in."""
     hop, num_nodes = scope.hop, len(scope.node_id)
     angle = np.zeros(num_nodes)
     rings = [np.flatnonzero(hop == number) for number in range(int(hop.max()) + 1)]
@@ -79,17 +79,17 @@ def ring_layout(scope: Subgraphs) -> Floats:
         angle[ring] = _even(len(ring))
     receiver = np.repeat(np.arange(num_nodes), np.diff(scope.indptr))
     sender = scope.indices.astype(np.int64)
-    # Neighbors on the same ring or further in count; those further out follow.
+    # Neighbors on the same ring or an inner one count; outer ones follow.
     inner = hop[sender] <= hop[receiver]
     receiver, sender = receiver[inner], sender[inner]
-    # From the inside out, each ring in the order of where its neighbors are, again and again until it settles.
+    # From the inside out, sort each ring by the angles of its neighbors, and repeat until stable.
     for _ in range(_SWEEPS):
         pull = np.zeros(num_nodes, dtype=np.complex128)
         np.add.at(pull, receiver, np.exp(1j * angle[sender]))
         for ring in rings[1:]:
             wanted = np.angle(pull[ring] + 0.5 * np.exp(1j * angle[ring]))
             order = ring[np.argsort(wanted, kind="stable")]
-            # Evenly spread, and turned to where the ring's nodes want to be on the whole.
+            # Evenly spread, then rotated to fit the wanted angles.
             spread = _even(len(ring))
             turn = np.angle(np.sum(np.exp(1j * (np.sort(wanted) - spread))))
             angle[order] = spread + turn
@@ -124,7 +124,7 @@ def _draw_edges(axes: Any, scope: Subgraphs, place: Floats) -> None:
     receiver = np.repeat(np.arange(len(place)), np.diff(scope.indptr))
     pairs = np.unique(np.sort(np.stack((receiver, scope.indices), axis=1), axis=1), axis=0)
     hop = np.sort(scope.hop[pairs], axis=1)
-    # A scope of many edges would be a solid disc if each kept its ink.
+    # Many opaque edges would form a solid disc.
     strength = float(np.clip(6 / np.sqrt(max(len(pairs), 1)), 0.12, 0.6))
     for number in range(int(scope.hop.max()) + 1):
         lines = place[pairs[(hop[:, 1] == number) & (hop[:, 0] > 0)]]
@@ -136,7 +136,7 @@ def _draw_edges(axes: Any, scope: Subgraphs, place: Floats) -> None:
 
 def _draw_nodes(axes: Any, scope: Subgraphs, place: Floats) -> None:
     outside = scope.score[scope.hop > 0]
-    # Area by the root of the score: without the root, all but the best few would be dots.
+    # Area by the root of the score: otherwise, all but the best few would be dots.
     share = np.sqrt(scope.score / max(float(outside.max(initial=0.0)), 1e-12))
     area = 14 + 150 * np.minimum(share, 1.0)
     for number in range(int(scope.hop.max()) + 1):

@@ -17,7 +17,7 @@ _SHADES = ("#274b70", "#4878a8", "#7fa6cc", "#b4cde4")
 
 
 def plot_comparison(found: Comparison, title: str, path: Path) -> None:
-    """Draw time, hops, overlap and, where there are any, classes and the probe, and write them as PNG."""
+    """Draw time, hops, overlap and, if available, classes and the probe, and write them as PNG."""
     panels = [_times, _hops, _overlap]
     if any(row.contents.homophily is not None for row in found.rows):
         panels.insert(2, _labels)

@@ -23,13 +23,8 @@ SEED = 0
 """Random seed of every sample of targets."""
 
 
-def open_data(name: str, folder: Path | None) -> Graph:
-    """Open a dataset: <folder>/<name>, or the folder itself; the error for a missing one says how to get it."""
-    return open_graph(find_dataset(name, folder))
-
-
 def open_found(names: Sequence[str], folder: Path | None) -> dict[str, Graph]:
-    """Open the available datasets by name; raise if there is none.
+    """Open the available datasets by name; none at all is an error.
 
     A folder that is itself a graph folder is the dataset of its own name, or the only dataset in `names`.
     """
@@ -39,7 +34,7 @@ def open_found(names: Sequence[str], folder: Path | None) -> dict[str, Graph]:
             raise SourceError(
                 f"{folder}: must have the name of a dataset, {', '.join(names)}, or be a folder that holds some of them"
             )
-        open_data(names[0], folder)
+        find_dataset(names[0], folder)  # Raises and says how to get it.
     return found
 
 

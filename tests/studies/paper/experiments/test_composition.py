@@ -1,4 +1,4 @@
-"""Composition: shares counted by hand, both conventions, and the paper's bars beside them."""
+"""Composition: shares counted by hand, both conventions, and the paper's bars next to them."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_conventions_by_hand():
         composition._both(np.zeros((2, 4), np.int64))
 
 
-def test_paper_has_bars_for_every_data_set():
+def test_paper_has_bars_for_every_dataset():
     assert set(PRINTED) == set(DATA)
     for normal, ppr in PRINTED.values():
         assert sum(normal) == pytest.approx(1, abs=0.01)
@@ -47,7 +47,7 @@ def test_nearest_convention_is_chosen():
     assert closest({"valid": {"normal": off}, "test": {"normal": near}}, "yelp", "normal") == ("test", "mean of ratios")
 
 
-def test_shares_add_up_and_stand_beside_the_papers(data_folder, tmp_path):
+def test_shares_add_up_and_stand_next_to_the_papers(data_folder, tmp_path):
     outcome = run_twice(COMPOSITION, data_folder, tmp_path / "out")
     shares, sizes = outcome.finding.tables
     assert len(shares.rows) == 2 * 2 * 4

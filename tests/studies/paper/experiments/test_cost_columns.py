@@ -24,7 +24,7 @@ from shadow_gnn.training.build import build_extractor
 REAL = Path(os.environ.get("SHADOW_DATA", "nowhere"))
 
 
-def test_every_row_of_the_table_is_there_with_a_cost_for_every_data_set():
+def test_every_row_of_the_table_is_there_with_a_cost_for_every_dataset():
     assert len(ROWS) == 7 + 9 + 7
     for row in ROWS.values():
         assert len(row.printed) == len(DATA)
@@ -35,7 +35,7 @@ def test_every_row_of_the_table_is_there_with_a_cost_for_every_data_set():
     assert len({row.key for row in ROWS.values()}) == len(ROWS)
 
 
-def test_every_row_has_a_recipe_for_every_data_set():
+def test_every_row_has_a_recipe_for_every_dataset():
     for row in ROWS.values():
         for name in DATA:
             recipe = row_recipe(name, row)
@@ -65,7 +65,7 @@ def test_rows_are_counted_by_the_equations(data_folder):
     assert by_name["shaDow-GAT (PPR)", 3]["full_batch_macs"] is None
 
 
-def test_table_has_the_papers_values_beside_ours(data_folder, tmp_path):
+def test_table_has_the_papers_values_next_to_ours(data_folder, tmp_path):
     outcome = run_twice(COST_COLUMNS, data_folder, tmp_path / "out")
     wide, long = outcome.finding.tables
     assert wide.columns[2:4] == ("flickr (paper)", "flickr (ours)")

@@ -1,4 +1,4 @@
-"""Nodes touched by PPR: what the extractor reports, averaged, beside the 2-hop size."""
+"""Nodes touched by PPR: what the extractor reports, averaged, next to the 2-hop size."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Table 1: every row has its recipe, costs and accuracies stand beside the printed ones."""
+"""Table 1: every row has its recipe, costs and accuracies stand next to the printed ones."""
 
 import pytest
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
@@ -57,7 +57,7 @@ def test_jobs_are_costs_and_then_models(outcome):
     assert outcome[0].num_done == 7
 
 
-def test_accuracies_and_costs_stand_beside_the_papers(outcome):
+def test_accuracies_and_costs_stand_next_to_the_papers(outcome):
     first, options = outcome
     assert first.finding.tables[0].rows[0][-2] is None  # No costs yet.
     second = reproduce(Table1(recipe_of), options, only="cost-*")

@@ -40,14 +40,9 @@ CONVENTIONS = ("ratio of totals", "mean of ratios")
 SPLITS = ("valid", "test")
 
 
-def recipe_name(name: str) -> str:
-    """Return the recipe of the PPR scopes."""
-    return f"{name}-gcn-3-ppr"
-
-
 def measure_composition(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
     """Count nodes by hop for the targets of two splits, or a sample of them."""
-    recipe = paper_recipe(recipe_name(name)).extractor
+    recipe = paper_recipe(f"{name}-gcn-3-ppr").extractor
     assert recipe is not None
     extractor = build_extractor(recipe, training=False)
     found: dict[str, Any] = {}
@@ -157,7 +152,7 @@ COMPOSITION = DatasetExperiment(
     job_title="composition of neighborhoods",
     measure=measure_composition,
     max_targets=(MAX_TARGETS, 256),
-    settings=lambda name: {"recipe": recipe_name(name)},
+    settings=lambda name: {"recipe": f"{name}-gcn-3-ppr"},
     title="Neighborhood composition (Figure 2)",
     text=f"""Nodes at each distance from a target: within 4 hops, as a 4-layer normal GNN reads them, and in the PPR
 scopes of the 3-layer shaDow-GCN recipe, by distance inside the scope (4 stands for 4 and more). The paper does not name

@@ -25,7 +25,7 @@ from shadow_gnn.studies.paper.data import data_titles, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import Ranked
 from shadow_gnn.studies.paper.scores import draw_scores_of, how_text
-from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, adapted, count_runs, score, training_jobs
+from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, adapted, count_runs, score, thinned, training_jobs
 from shadow_gnn.training.build import build_extractor
 
 PAPER_RUNS = 10
@@ -57,7 +57,7 @@ class Leaderboard:
     with_scopes: bool = False
     """Whether to measure the sizes of the scopes as well."""
     recipe_of: RecipeOf = paper_recipe
-    """Gives the recipe of a name."""
+    """Returns the recipe of a name."""
 
     @property
     def data(self) -> tuple[str, ...]:
@@ -123,11 +123,10 @@ def _scope_key(recipe: str) -> str:
 
 
 def _measure_scopes(recipe: Recipe, graph: Graph, count: int, progress: Progress) -> Result:
-    """Return the mean number of nodes of the scopes of some test targets."""
+    """Return the mean scope size of some test targets."""
     assert recipe.extractor is not None
     extractor = build_extractor(recipe.extractor, training=False)
-    test = np.asarray(graph.splits["test"], dtype=np.int64)
-    targets = test[np.linspace(0, len(test) - 1, min(count, len(test))).astype(np.int64)]
+    targets = thinned(np.asarray(graph.splits["test"], dtype=np.int64), count)
     sizes = scope_sizes(graph, extractor, targets, seed=recipe.seed, progress=progress)
     return {"mean": float(sizes.nodes.mean()), "num_targets": len(targets)}
 
