@@ -1,4 +1,4 @@
-"""Extractor rows: what each row of the extractor study chooses scopes with; files that a row reads are made once.
+"""Extractor rows: the extractor of each row of the extractor study; its input files are made once.
 
 Not for: training on them and the page (extractor_study.py).
 """
@@ -59,7 +59,7 @@ def page_of(row: str) -> str:
 
 
 def scopes_of(row: str, data: str, seed: int) -> dict[str, Any]:
-    """Return the part of a recipe that says what scopes are; the files that it names need not be there yet."""
+    """Return the scope settings of a recipe; its files need not exist yet."""
     ppr = sized_table("ppr", SIZE)
     if row == "ensemble":
         return {"branches": [{"extractor": sized_table(kind, SIZE)} for kind in ("ppr", "fire")]}
@@ -71,7 +71,7 @@ def scopes_of(row: str, data: str, seed: int) -> dict[str, Any]:
 
 
 def make_files(row: str, recipe: Recipe, folder: Path) -> None:
-    """Make what the scopes of a recipe are read from, unless it is there; folder: where the graphs are."""
+    """Make the missing input files of a recipe's scopes; folder: that of the graphs."""
 
     def graph() -> Graph:
         return study_graph(recipe.graph, folder, recipe.seed)
@@ -83,13 +83,13 @@ def make_files(row: str, recipe: Recipe, folder: Path) -> None:
 
 
 def made_seconds(data: str, row: str) -> list[float]:
-    """Return the CPU seconds of what was made for a row on a graph."""
+    """Return the CPU seconds of the files of a row on a graph."""
     paths = sorted((MADE / data).glob(f"{row}-[0-9].json" if row == "learned" else f"{row}.json"))
     return [float(json.loads(path.read_text())["cpu_seconds"]) for path in paths]
 
 
 def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
-    """Make a file or folder whose CPU seconds are written last: what has none was not finished."""
+    """Make a file or folder and write its CPU seconds last: without them it is unfinished."""
     path = MADE / data / name
     done = path.with_name(f"{name}.json")
     if done.exists():

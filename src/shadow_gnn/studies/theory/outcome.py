@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 Relation = Literal["at most", "at least", "exactly"]
-Points = Sequence[float] | NDArray[np.float64]
+Points = Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True)

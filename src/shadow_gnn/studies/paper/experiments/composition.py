@@ -90,17 +90,15 @@ def _both(counts: Ints) -> dict[str, list[float]]:
 
 
 def _tables(results: Mapping[str, Result]) -> tuple[Table, ...]:
-    shares: list[dict[str, Cell]] = [
-        {"data": name, "neighborhood": label, "hop": hop + 1, "paper": PRINTED[name][side][hop]}
-        | {
-            f"{convention}, {split}": result[split][kind][convention][hop]
-            for split in SPLITS
-            for convention in CONVENTIONS
-        }
-        for name, result in results.items()
-        for side, (kind, label) in enumerate(SIDES.items())
-        for hop in range(NUM_HOPS)
-    ]
+    shares = []
+    for name, result in results.items():
+        for side, (kind, label) in enumerate(SIDES.items()):
+            for hop in range(NUM_HOPS):
+                row: dict[str, Cell] = {"data": name, "neighborhood": label, "hop": hop + 1}
+                row["paper"] = PRINTED[name][side][hop]
+                for split in SPLITS:
+                    row |= {f"{each}, {split}": result[split][kind][each][hop] for each in CONVENTIONS}
+                shares.append(row)
     sizes = [
         {
             "data": name,
