@@ -171,14 +171,14 @@ def busy_share(seconds: float = 1.0) -> float:
 
 
 class OtherWork:
-    """Watches what share of all cores other processes use from its making on; 0 where the system does not say."""
+    """Measures the share of all cores used by other processes since its creation; 0 if unknown."""
 
     def __init__(self) -> None:
         self._system = self._read()
         self._own = time.process_time()
 
     def share(self) -> float:
-        """Return the share so far: what the system was busy with, less what this process used."""
+        """Return the share so far: the busy time of the system minus that of this process."""
         busy, total = (after - before for before, after in zip(self._system, self._read(), strict=True))
         own = (time.process_time() - self._own) * os.sysconf("SC_CLK_TCK")
         return max(0.0, busy - own) / max(1, total)

@@ -1,4 +1,4 @@
-"""Comparison: normal GNNs beside shaDow on six graphs, five models, two depths, five seeds: docs/comparison.md.
+"""Comparison: normal GNNs and shaDow on six graphs, five models, two depths, five seeds: docs/comparison.md.
 
 Not for: the single runs (comparison_runs.py). It resumes after an interruption; --part splits it between processes.
 """
@@ -40,7 +40,7 @@ Accuracies = dict[Cell, "Found"]
 
 @dataclass(frozen=True)
 class Found:
-    """What the seeds of one cell gave, with the settings that were best on validation."""
+    """Results of the seeds of one cell, with the best settings on validation."""
 
     settings: dict[str, float | str]
     valid: np.ndarray
@@ -54,7 +54,7 @@ class Found:
 
 
 def gather(names: Sequence[str], data: Path) -> Accuracies:
-    """Return what every cell gave; runs that are missing are done."""
+    """Return the results of every cell; missing runs are done now."""
     found = {}
     for name in names:
         for cell in (*cells(name), *probes(name)):
@@ -87,7 +87,7 @@ def verdict(better: Found, worse: Found) -> str:
 
 
 def claims(found: Accuracies, names: Sequence[str]) -> Report:
-    """Count, graph by graph, how often what the paper leads one to expect holds."""
+    """Count, graph by graph, how often the paper's expectations hold."""
     report = Report(
         "Expectations, and how often they hold",
         ("graph", "shaDow against normal, equal depth", "shaDow, 5 layers against 3", "normal, 5 layers against 3"),
@@ -121,7 +121,7 @@ def claims(found: Accuracies, names: Sequence[str]) -> Report:
 
 
 def reasons(found: Accuracies, names: Sequence[str]) -> Report:
-    """Return what changes of the runs with PPR scopes give."""
+    """Return the effect of changes to the runs with PPR scopes."""
     report = Report("Search for causes", ("graph", "model", "normal", "ppr", *PROBES))
     for data in names:
         for model, num_layers, ways in PROBED.get(data, ()):
@@ -164,8 +164,8 @@ def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
     side: Callable[[str, str, int, Sequence[str]], Found] = lambda *key: best_of(found, *key)  # noqa: E731
     for axis, data in zip(axes.flat, names, strict=False):
         for place, num_layers in enumerate(LAYERS):
-            for offset, (label, ways, colour) in enumerate(
-                (("normal", NORMAL, "tab:grey"), ("shaDow", SHADOW, "tab:blue"))
+            for offset, (label, ways, color) in enumerate(
+                (("normal", NORMAL, "tab:gray"), ("shaDow", SHADOW, "tab:blue"))
             ):
                 values = [side(data, model, num_layers, ways) for model in MODELS]
                 where = np.arange(len(MODELS)) + 0.2 * (2 * place + offset) - 0.3
@@ -174,8 +174,8 @@ def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
                     [value.test.mean() for value in values],
                     [value.test.std(ddof=1) for value in values],
                     fmt="o" if num_layers == 3 else "s",
-                    color=colour,
-                    mfc=colour if num_layers == 5 else "white",
+                    color=color,
+                    mfc=color if num_layers == 5 else "white",
                     label=f"{label}, {num_layers} layers",
                 )
         axis.set_title(data)

@@ -1,4 +1,4 @@
-"""Study: normal GNNs beside shaDow, run by run: what each cell of the comparison trains, and where results are kept.
+"""Study: normal GNNs and shaDow, run by run: the recipe of each cell of the comparison, and its stored results.
 
 Not for: the page that is made of them (comparison.py).
 """
@@ -76,7 +76,7 @@ SIZES = {
     "ogbn-arxiv": Size((1000, 400, 1000), 32, 16, batch_size=64, full_epochs=40, walks=1000, search=SMALL_SEARCH),
 }
 MORE_SIZES = SIZES | {"flickr": Size((1000, 400, 1000), 32, 16, batch_size=64, full_epochs=40, search=SMALL_SEARCH)}
-"""With a graph that the extractors are compared on beside these."""
+"""With an additional graph of the extractor comparison."""
 EXTRACTORS: dict[str, dict[str, Any]] = {
     "ppr": {"kind": "ppr", "topk": 50},
     "2-hop": {"kind": "khop", "num_hops": 2, "fanout": 7},
@@ -92,7 +92,7 @@ PROBES: dict[str, dict[str, dict[str, Any]]] = {
     "rate": {"training": {"learning_rate": 0.001}},
     "longer": {"training": {"num_epochs": 48, "evaluate_every": 6}},
 }
-"""What might explain a gap: changes of the runs that were chosen for ppr."""
+"""Changes to the chosen ppr runs that might explain a gap."""
 PROBED: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     "cora": (("SAGE", 5, ("ppr-200",)), ("GIN", 3, ("batch", "rate"))),
     "pubmed": (("GIN", 5, ("batch", "rate")),),
@@ -141,7 +141,7 @@ def choices(cell: Cell, data: Path) -> list[dict[str, Any]]:
 
 
 def recipe_of(cell: Cell, settings: Mapping[str, Any], seed: int) -> Recipe:
-    """Return what one run trains."""
+    """Return the recipe of one run."""
     size, normal = SIZES[cell.data], cell.way in ("full", "saint")
     model = {**MODELS[cell.model], "num_layers": cell.num_layers, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
     model |= {"dropout": settings["dropout"], "standardize": cell.data in ("debian", "ogbn-arxiv")}

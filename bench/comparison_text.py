@@ -1,4 +1,4 @@
-"""Comparison text: what docs/comparison.md says around its tables.
+"""Comparison text: the text of docs/comparison.md around its tables.
 
 Not for: figures, which comparison.py fills in.
 """

@@ -1,6 +1,6 @@
-"""Another graph on the same nodes: what `shadow data diffuse` costs by kind and tolerance.
+"""Diffused graphs: the cost of `shadow data diffuse` by kind and tolerance.
 
-Not for: what such a graph is good for (extractor_study.py).
+Not for: the quality of their scopes (extractor_study.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SOURCES = {
     "heat, tolerance 1e-4": (HeatDiffusion(tolerance=1e-4), 64),
     "features, exact": (FeatureNeighbors(), 11),
 }
-"""What gives the scores, and the entries of a row that are kept."""
+"""Source of the scores, and the number of entries per row."""
 
 
 def measured(graph: Graph, name: str, count: int) -> tuple[float, float, int]:
@@ -30,7 +30,7 @@ def measured(graph: Graph, name: str, count: int) -> tuple[float, float, int]:
         blocks = source.blocks(graph, topk=topk, threshold=0.0, num_threads=1)
     else:
         blocks = source.blocks(graph, num_threads=1)
-    next(blocks)  # What is done once for the graph is not a row's.
+    next(blocks)  # Work done once per graph does not count.
     first, num_rows, kept = None, 0, 0
     begin = time.process_time()
     for block in blocks:

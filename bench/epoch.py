@@ -30,7 +30,7 @@ MODELS = {
 
 
 class Trainee:
-    """A model and what a step needs."""
+    """A model and the inputs of a step."""
 
     def __init__(self, graph: Graph, recipe: ModelRecipe) -> None:
         assert graph.x is not None

@@ -1,4 +1,4 @@
-"""Extractor rows: what each row of the extractor study chooses scopes with; files that a row reads are made once.
+"""Extractor rows: the extractor of each row of the extractor study; its input files are made once.
 
 Not for: training on them and the page (extractor_study.py).
 """
@@ -22,7 +22,7 @@ from shadow_gnn.extract.diffused import FeatureNeighbors, Kept, PprDiffusion, di
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
+from shadow_gnn.studies.compare_extractors.sized import comparable_kinds, sized_table
 from shadow_gnn.studies.learned_scopes.recipes import CANDIDATES_PER_NODE, normal_recipe
 from shadow_gnn.studies.learned_scopes.scoring import Places, Scorer, write_scopes
 from shadow_gnn.training.build import build_extractor
@@ -37,8 +37,8 @@ DIFFUSED = 64
 """Most entries of a row of the diffusion."""
 TOLERANCE = 1e-4
 """Residual bound of the diffusion."""
-NEIGHBOURS = 11
-"""Most entries of a row of the neighbours in features, the node's own included."""
+NEIGHBORS = 11
+"""Most entries of a row of the neighbors in features, the node's own included."""
 PAGES = {
     "gdc": "extractors/scope-graph.md",
     "near": "extractors/scope-graph.md",
@@ -59,7 +59,7 @@ def page_of(row: str) -> str:
 
 
 def scopes_of(row: str, data: str, seed: int) -> dict[str, Any]:
-    """Return the part of a recipe that says what scopes are; the files that it names need not be there yet."""
+    """Return the scope settings of a recipe; its files need not exist yet."""
     ppr = sized_table("ppr", SIZE)
     if row == "ensemble":
         return {"branches": [{"extractor": sized_table(kind, SIZE)} for kind in ("ppr", "fire")]}
@@ -71,7 +71,7 @@ def scopes_of(row: str, data: str, seed: int) -> dict[str, Any]:
 
 
 def make_files(row: str, recipe: Recipe, folder: Path) -> None:
-    """Make what the scopes of a recipe are read from, unless it is there; folder: where the graphs are."""
+    """Make the missing input files of a recipe's scopes; folder: that of the graphs."""
 
     def graph() -> Graph:
         return study_graph(recipe.graph, folder, recipe.seed)
@@ -83,13 +83,13 @@ def make_files(row: str, recipe: Recipe, folder: Path) -> None:
 
 
 def made_seconds(data: str, row: str) -> list[float]:
-    """Return the CPU seconds of what was made for a row on a graph."""
+    """Return the CPU seconds of the files of a row on a graph."""
     paths = sorted((MADE / data).glob(f"{row}-[0-9].json" if row == "learned" else f"{row}.json"))
     return [float(json.loads(path.read_text())["cpu_seconds"]) for path in paths]
 
 
 def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
-    """Make a file or folder whose CPU seconds are written last: what has none was not finished."""
+    """Make a file or folder and write its CPU seconds last: without them it is unfinished."""
     path = MADE / data / name
     done = path.with_name(f"{name}.json")
     if done.exists():
@@ -104,7 +104,7 @@ def _once(data: str, name: str, make: Callable[[Path], None]) -> None:
 
 def _scope_graph(row: str, graph: Graph, path: Path) -> None:
     source = PprDiffusion(tolerance=TOLERANCE) if row == "gdc" else FeatureNeighbors()
-    kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBOURS)
+    kept = Kept(topk=DIFFUSED if row == "gdc" else NEIGHBORS)
     save_graph(diffuse_graph(graph, source, kept, num_threads=1), path, overwrite=True)
 
 

@@ -1,7 +1,7 @@
 """Extractor study: shaDow-SAGE with every extractor at equal scope size on seven graphs: docs/extractors-results.md.
 
-Not for: speed (extractors.py), nor for what the rows are (extractor_rows.py).
-Interrupted, it goes on where it stopped; --part lets several processes share it.
+Not for: speed (extractors.py), or the rows (extractor_rows.py).
+An interrupted study resumes; --part lets several processes share it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from common import CACHE, ROOT, Report
 from comparison_runs import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 from extractor_rows import (
     DIFFUSED,
-    NEIGHBOURS,
+    NEIGHBORS,
     PAGES,
     SIZE,
     TOLERANCE,
@@ -59,7 +59,7 @@ rows are more than an extractor of one kind:
 
 - gdc and near take scopes of ppr, including edges, from [another graph](extractors/scope-graph.md): gdc from the
   graph's diffusion (`shadow data diffuse`, {diffused} entries of a row, tolerance {tolerance:g}), near from the
-  {neighbours} nearest neighbors in features, which leaves out all edges of the graph.
+  {neighbors} nearest neighbors in features, which leaves out all edges of the graph.
 - learned has [scopes chosen by a normal GNN](extractors/learned.md). For each seed one is trained on the whole graph
   with the labels of the training targets, the best epoch by validation, and saliency keeps {size} of {candidates} PPR
   candidates. GNNExplainer is left out: it needs a separate pass for every step of every target and would take far
@@ -78,7 +78,7 @@ the others have one draw from their official split.
 
 @dataclass(frozen=True)
 class Found:
-    """What the seeds of one extractor on one graph gave."""
+    """Results of the seeds of one extractor on one graph."""
 
     test: np.ndarray
     """In percent, one for each seed."""
@@ -91,7 +91,7 @@ class Found:
 
 
 def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) -> Recipe:
-    """Return what one run trains."""
+    """Return the recipe of one run."""
     size = MORE_SIZES[data]
     model = {"layer": "sage", "num_layers": 3, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
     model |= {"dropout": settings["dropout"], "standardize": data in ("debian", "ogbn-arxiv")}
@@ -135,7 +135,7 @@ def work(names: Sequence[str], kinds: Sequence[str], part: int, num_parts: int, 
 
 
 def gather(names: Sequence[str], kinds: Sequence[str], folder: Path) -> Accuracies:
-    """Return what every cell gave; runs that are missing are done."""
+    """Return the results of every cell; missing runs are done now."""
     torch.set_num_threads(1)
     found = {}
     for data in names:
@@ -171,7 +171,7 @@ def _by_mean(found: Accuracies, data: str, kinds: Sequence[str]) -> list[str]:
 
 
 def wins(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> Report:
-    """Return, graph by graph, the best extractor, those that are alike and what PPR and the MLP are behind."""
+    """Return, graph by graph, the best extractor, its equals, and the gaps of PPR and the MLP."""
     report = Report("Best extractors", ("graph", "best", "equal", "best - ppr", "best - node"))
     for data in names:
         best, *others = _by_mean(found, data, kinds)
@@ -226,7 +226,7 @@ def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None
         candidates=CANDIDATES_PER_NODE * SIZE,
         diffused=DIFFUSED,
         tolerance=TOLERANCE,
-        neighbours=NEIGHBOURS,
+        neighbors=NEIGHBORS,
     )
     missing = [name for name in MORE_SIZES if name not in names]
     if missing:

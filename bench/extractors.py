@@ -9,7 +9,7 @@ import numpy as np
 from common import Bar, Report, busy_share, finish_each, in_turns, load_line, micro, options, random_targets
 
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.studies.compare_extractors import Candidate, default_candidates
+from shadow_gnn.studies.compare_extractors.candidates import Candidate, default_candidates
 
 SIZE = 200
 MOST = 3.0
@@ -19,7 +19,7 @@ BARS_ON = ("ogbn-arxiv", "power-law-1e5")
 
 
 def compare(name: str, graph: Graph, count: int, report: Report) -> None:
-    """Time all candidates that serve a graph in turns, and judge each beside PPR."""
+    """Time all candidates that serve a graph in turns, and compare each with PPR."""
     targets = random_targets(graph, count)
     candidates = [candidate for candidate in default_candidates(SIZE) if serves(name, graph, candidate, report)]
     calls = {candidate.name: partial(candidate.extractor, graph, targets) for candidate in candidates}

@@ -1,6 +1,6 @@
-"""Extras: what smoothed features, known labels, Correct & Smooth and averaging bring, on small models of few epochs.
+"""Extras: the gains of smoothed features, known labels, Correct & Smooth and averaging, on small, short-trained models.
 
-Not for: the best that these graphs allow; sizes are small so that the table is made in minutes.
+Not for: the best results on these graphs; small sizes keep the run to minutes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INPUTS = {
     "labels, smooth_labels = 2": ("inputs.labels=true", "inputs.smooth_labels=2"),
     "all three": ("inputs.smooth=2", "inputs.labels=true", "inputs.smooth_labels=2"),
 }
-"""What the model reads, and the keys for it."""
+"""Inputs of the model, and their keys."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,7 @@ def scipy_scope(matrix: Any, node_id: np.ndarray) -> np.ndarray:
 
 
 def scipy_part(matrix: Any, node_id: np.ndarray) -> None:
-    """Do what is compiled in SciPy alone: the loop over parents is left out, in its favour."""
+    """Run only the compiled part of SciPy: without the loop over parents, in its favor."""
     breadth_first_order(matrix[node_id][:, node_id], 0, directed=True)
 
 

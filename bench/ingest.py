@@ -1,4 +1,4 @@
-"""Importing edges in bounded memory: our two passes over buckets beside DuckDB and Polars, where they are installed.
+"""Importing edges in bounded memory: our two passes over buckets compared with DuckDB and Polars, if installed.
 
 Not for: generating (generate.py), nor for as many edges as a disk holds (ingest_large.py). Each way runs in a process
 of its own, whose anonymous memory is watched.
@@ -114,7 +114,7 @@ WAYS: dict[str, Callable[[Path, Path, int], None]] = {"ours": ours, "duckdb": du
 
 
 def work(way: str, source: Path, folder: Path, num_nodes: int) -> None:
-    """Run one way in this process; print its CPU time, its peak memory and what it made."""
+    """Run one way in this process; print its CPU time, its peak memory and its result."""
     from shadow_gnn.base.files import new_checksum
 
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))

@@ -24,12 +24,12 @@ from common import CACHE, Bar, OtherWork, Report, finish
 BLOCK = 1 << 20
 """Rows of a row group."""
 LIBRARY_BYTES = 200_000_000
-"""What Python, NumPy and Arrow themselves may take."""
+"""Allowance for Python, NumPy and Arrow themselves."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What one command took."""
+    """Cost of one command."""
 
     cpu_seconds: float
     wall_seconds: float

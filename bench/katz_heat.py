@@ -1,4 +1,4 @@
-"""Katz and heat top-200: recall of the 199 best nodes beside the target against the exact sums over walks."""
+"""Katz and heat top-200: recall of the 199 best nodes besides the target against the exact sums over walks."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def step_matrix(graph: Graph, walk: bool) -> Any:
 
 
 def factors(extractor: Extractor, graph: Graph) -> list[float]:
-    """Return what a walk of each length counts, as far as it matters."""
+    """Return the weight of a walk of each relevant length."""
     if isinstance(extractor, KatzExtractor):
-        # A term is at most half of the one before: the default attenuation is half of what is safe.
+        # A term is at most half of the one before: the default attenuation is half of the safe limit.
         rate = extractor.attenuation_on(graph)
         return [rate**steps for steps in range(math.ceil(math.log2(1 / LEAST)))]
     time, found = extractor.t, [math.exp(-extractor.t)]

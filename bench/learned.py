@@ -1,6 +1,6 @@
 """Learned scopes on the built-in graph: seconds of each phase of `shadow learn-scope`, and of GNNExplainer by target.
 
-Not for: what learned scopes are good for (extractor_study.py).
+Not for: the quality of learned scopes (extractor_study.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shadow_gnn.training.model_file import read_model
 
 RECIPE = ROOT / "recipes" / "debian.toml"
 MOST_SECONDS = 600.0
-"""What saliency scopes of all training targets may take on two cores."""
+"""Time limit for the saliency scopes of all training targets on two cores."""
 NUM_THREADS = 2
 
 

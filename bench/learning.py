@@ -1,4 +1,4 @@
-"""It learns: the recipes with five seeds, beside logistic regression on raw and on smoothed features.
+"""Learning: the recipes with five seeds, next to logistic regression on raw and on smoothed features.
 
 Not for: choosing recipes, which was done on validation nodes alone. Writes docs/learning.md if nothing was left out.
 """
@@ -43,9 +43,9 @@ VARIANTS = {
     "debian, small": ("debian", SMALL),
     "debian, small, bf16": ("debian", (*SMALL, "training.precision=bf16")),
 }
-"""Recipes with changes, to see what bfloat16 costs."""
+"""Recipes with changes, to see the cost of bfloat16."""
 ABOVE_RAW = ("cora", "pubmed", "amazon-computers", "debian")
-"""Where the features alone do not suffice, so that the graph must bring two points."""
+"""Graphs where features are not enough: the graph must add two points."""
 HEAD = """# Learning checks
 
 This page compares the recipes with logistic regression. It shows accuracy on the test nodes in percent, mean and sample
@@ -87,7 +87,7 @@ class Outcome:
 
 
 def describe(recipe: Recipe) -> str:
-    """Say in a few words what a recipe trains."""
+    """Return a short description of a recipe."""
     model, extractor = recipe.model, recipe.all_branches[0].extractor
     scope = f"top-{extractor.topk}" if extractor.kind == "ppr" else extractor.kind
     return f"{model.num_layers}-layer {model.layer.upper()}-{model.hidden_dim}, {scope}"
@@ -107,7 +107,7 @@ def accuracy_of_run(recipe: Recipe, graph: Graph, folder: Path) -> float:
 
 
 def kept_baselines(data_set: str, graph: Graph, seed: int) -> tuple[BaselineResult, BaselineResult]:
-    """Fit logistic regression, or take what an earlier run of this script found."""
+    """Fit logistic regression, or reuse the result of an earlier run."""
     path = RUNS / "baselines" / f"{data_set}-{seed}.json"
     if path.exists():
         raw, smoothed = (BaselineResult(**result) for result in json.loads(path.read_text()))
@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=RECIPES, default=list(RECIPES), help="writes no docs")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--fresh", action="store_true", help="forget what earlier calls have trained")
+    parser.add_argument("--fresh", action="store_true", help="ignore results of earlier calls")
     chosen = parser.parse_args()
     if chosen.fresh:
         shutil.rmtree(RUNS, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Links: heuristics, an encoder with a dot product and shaDow on three graphs, five seeds each: docs/link-results.md.
 
-Not for: the speed of pairs (pair_scopes.py). Interrupted, it goes on where it stopped; --part lets processes share it.
+Not for: the speed of pairs (pair_scopes.py). An interrupted run resumes; --part lets processes share it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Size:
     source: str
     """Name of the graph's file."""
     monitor: LinkMetric = "auc"
-    """What the best epoch is chosen by."""
+    """Metric that chooses the best epoch."""
     split: tuple[str, ...] = ()
     """Changes of the [link] table for everything, SHADOW or not."""
     drawn: int | None = None
@@ -75,7 +75,7 @@ class Size:
     changes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Changes of each way's recipe; a way that is not here is not run."""
     baselines: tuple[str, ...] = LINK_BASELINES
-    """What else is run."""
+    """Additional runs."""
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def jobs(names: Sequence[str]) -> Iterator[Job]:
 
 
 def recipe_of(job: Job) -> Recipe:
-    """Return what a run follows; of baselines, the split and the training pairs alone matter."""
+    """Return the plan of a run; for baselines, only the split and the training pairs matter."""
     size = SIZES[job.data]
     changes = size.changes.get(job.method, (f"link.epoch_share={size.encoder_share}",))
     file = ROOT / "recipes" / SHADOW.get(job.method, SHADOW["seal"])
@@ -158,7 +158,7 @@ def title_of(data: str, method: str) -> str:
 
 
 def plan_of(job: Job) -> dict[str, Any]:
-    """Return everything that decides what a run gives, as it is kept beside the result."""
+    """Return everything that decides the result of a run, as stored with it."""
     size = SIZES[job.data]
     plan = {"recipe": recipe_of(job).model_dump(mode="json"), "encoder": asdict(size.encoder), "drawn": size.drawn}
     made: dict[str, Any] = json.loads(json.dumps(plan))
@@ -288,7 +288,7 @@ def bars(means: dict[str, dict[str, float]], ways: Sequence[str]) -> list[Bar]:
 
 
 def changed() -> Report:
-    """Return what the runs of each graph change in the recipes."""
+    """Return the changes to the recipes for each graph."""
     report = Report("Settings", ("graph", "recipe", "changed settings"))
     for name, size in SIZES.items():
         for method, changes in size.changes.items():

@@ -45,4 +45,4 @@ Resource allocation, which has nothing to learn, is better and steadier at that 
 AP)."""
 
 NOTES = {"lp-ca-astroph": [_TOP], "ogbl-ddi": [_DENSE]}
-"""What is to be known of a graph's table."""
+"""Remarks on a graph's table."""

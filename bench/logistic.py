@@ -1,4 +1,4 @@
-"""Baseline: logistic regression on raw and on smoothed features, what a graph neural network has to beat.
+"""Baseline: logistic regression on raw and on smoothed features, the baseline of graph neural networks.
 
 Not for: training our own models (learning.py), nor for the fits themselves (shadow_gnn.studies.baselines).
 """
@@ -14,8 +14,8 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.studies.baselines import BaselineResult, make_problem, run_baselines
 
 REFERENCE = {"cora": 0.810, "pubmed": 0.782, "amazon-computers": 0.876, "coauthor-cs": 0.924}
-"""Smoothed features, as an earlier and less tuned logistic regression had them; ours is judged beside it."""
-# A random split is drawn anew for each seed; an official one is the same for all.
+"""Smoothed features, as an earlier and less tuned logistic regression had them; ours is compared with it."""
+# A random split differs for each seed; an official one is the same for all.
 RANDOM_SPLIT = ("amazon-computers", "coauthor-cs")
 OFFICIAL_SPLIT = ("cora", "pubmed")
 NUM_SPLITS = {"coauthor-cs": 1}

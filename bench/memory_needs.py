@@ -1,4 +1,4 @@
-"""Predicted memory against what a process really takes, for every way of training.
+"""Predicted memory against the measured memory of a process, for every training method.
 
 Not for: speed. Each training runs in a process of its own, whose anonymous memory is watched while it trains.
 """

@@ -1,4 +1,4 @@
-"""Generated power-law graphs whose neighbourhoods look alike at every size.
+"""Generated power-law graphs whose neighborhoods look alike at every size.
 
 Not for: realistic communities; edges are random given the degrees (configuration model).
 """
@@ -29,12 +29,12 @@ def power_law_graph(num_nodes: int, seed: int, cap: int = 1000) -> Graph:
     partner[stub_order[1::2]] = stub_order[0::2]
     del stub_order
     owner = np.repeat(np.arange(num_nodes, dtype=np.int32), degree)
-    neighbour = owner[partner]
+    neighbor = owner[partner]
     del partner
-    keep = neighbour != owner
+    keep = neighbor != owner
     indptr = np.concatenate(([0], np.cumsum(np.bincount(owner[keep], minlength=num_nodes)))).astype(np.int64)
     ones = np.ones(indptr[-1], dtype=np.int8)
-    matrix = csr_array((ones, neighbour[keep], indptr.astype(np.int32)), shape=(num_nodes, num_nodes))
+    matrix = csr_array((ones, neighbor[keep], indptr.astype(np.int32)), shape=(num_nodes, num_nodes))
     matrix.sum_duplicates()
     return Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False))
 

@@ -1,4 +1,4 @@
-"""Predicting every node: what batches read of a graph in random order, by id, and ordered for locality.
+"""Predicting every node: reads of the graph in random order, by id, and ordered for locality.
 
 Not for: the speed of a model (training_step.py) or of extraction (extractors.py).
 """

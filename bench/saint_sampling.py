@@ -1,4 +1,4 @@
-"""GraphSAINT: time of a subgraph and of the counts before training, beside PyG's sampler where it can be loaded."""
+"""GraphSAINT: time of a subgraph and of the counts before training, compared with PyG's sampler if available."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Generated graphs of 10^6, 10^7 and 1.1*10^8 nodes on the disk: memory of training, work per target, cold reads.
 
-Not for: other ways to make such graphs (generate.py, ingest.py). A size that is measured is kept, so that the largest,
+Not for: other ways to make large graphs (generate.py, ingest.py). A size that is measured is kept, so that the largest,
 which takes 44 GB of disk, can be measured alone and its folder removed; the table goes into docs/scale.md.
 """
 
@@ -64,7 +64,7 @@ def folder_of(num_nodes: int) -> Path:
 
 
 def generate(num_nodes: int) -> dict[str, float]:
-    """Make a size's graph with our command, unless it is there; return what that cost, where it is known."""
+    """Make a size's graph with our command if it is missing; return the cost, if known."""
     folder, kept = folder_of(num_nodes), FOLDER / f"{num_nodes}-made.json"
     if not folder.is_dir():
         split = "/".join(f"{100 * count / num_nodes:.8f}" for count in NUM_TARGETS.values())
@@ -119,7 +119,7 @@ def read_through(folder: Path) -> None:
 
 
 def extraction(folder: Path, count: int, *, warm: bool) -> dict[str, float]:
-    """Open a graph and extract scopes from it, in this process; report what a target costs."""
+    """Open a graph and extract scopes from it, in this process; report the cost of a target."""
     keep_freed_memory()
     begin = time.perf_counter()
     graph = open_graph(folder)
@@ -239,7 +239,7 @@ def report(results: list[dict[str, Any]]) -> Report:
 
 
 def bars(results: list[dict[str, Any]]) -> list[Bar]:
-    """Return what is claimed of all sizes together."""
+    """Return the claims about all sizes together."""
     anonymous = max(result[part]["anonymous"] for result in results for part in ("cold_training", "warm_training"))
     touched = [result["warm"]["edges_touched"] for result in results]
     cpu = [result["warm"]["cpu"] for result in results]

@@ -44,7 +44,7 @@ def measure(num_nodes: int, cap: int, count: int) -> dict[str, float]:
     indptr.sum(), indices.sum()  # Every page is in memory before anything is timed.
     extractor = PprExtractor(num_threads=1)
     warm, *rounds = np.split(random_targets(graph, count * (ROUNDS + 1)), ROUNDS + 1)
-    # One small graph first: what any first call of the library costs is not the graph's doing.
+    # One small graph first: the cost of the first call does not depend on the graph.
     extractor(Graph(np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32)), [0])
     before = peak = anonymous_bytes()
     touched = []

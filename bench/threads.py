@@ -44,7 +44,7 @@ def seconds(graph: Graph, targets: np.ndarray, extractor: PprExtractor | KhopExt
 
 def compare(name: str, graph: Graph, count: int, report: Report) -> None:
     for label, kind in (("ppr", PprExtractor), ("khop", KhopExtractor)):
-        # 2-hop scopes are quick: more targets, so that the start of a thread is not what is measured.
+        # 2-hop scopes are quick: more targets, so that the start of a thread does not dominate.
         targets = random_targets(graph, count if label == "ppr" else 10 * count)
         found, num_quiet = measure(graph, targets, kind)
         one, two = np.median(found, axis=0)

@@ -1,7 +1,7 @@
 """One process of bench/training_step.py: makes our models and their PyG twins, and times training steps on request.
 
-Not for: choosing what is compared with what. Reads a case a line as JSON and answers with its seconds, so that several
-such processes, with different allocators, can be timed in turns.
+Not for: choosing the cases. Reads a case a line as JSON and answers with its seconds, so that several
+of these processes, with different allocators, can be timed in turns.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from tests.cli import called
 from tests.communities import communities, one_thread  # noqa: F401
 
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.studies.compare_extractors import comparable_kinds
+from shadow_gnn.studies.compare_extractors.sized import comparable_kinds
 
 
 @pytest.fixture

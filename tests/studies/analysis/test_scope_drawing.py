@@ -50,8 +50,8 @@ def test_picture_is_a_small_png(graph, targets, tmp_path):
     draw_scope(scope, path, title="a scope", labels=[str(node) for node in scope.node_id])
     with Image.open(path) as image:
         assert (image.format, image.size) == ("PNG", (640, 640))
-        colours = image.convert("RGB").getcolors(1 << 20)
-    assert len(colours) > 10
+        colors = image.convert("RGB").getcolors(1 << 20)
+    assert len(colors) > 10
     assert path.stat().st_size < 150_000
 
 

@@ -50,8 +50,8 @@ def test_recall_counts_only_what_threshold_and_cap_leave(path):
 
 
 def test_recall_is_left_out_with_a_reason(path, monkeypatch):
-    assert describe_scopes(path, StochasticPprExtractor(), [0]).recall_note == "scopes are drawn, not the best"
-    assert describe_scopes(path, PprExtractor(), [0], recall_sample=0).recall_note == "not asked for"
+    assert describe_scopes(path, StochasticPprExtractor(), [0]).recall_note == "scopes are random, not the best"
+    assert describe_scopes(path, PprExtractor(), [0], recall_sample=0).recall_note == "not requested"
     monkeypatch.setattr(scopes, "MAX_EXACT_EDGES", 5)
     note = describe_scopes(path, PprExtractor(), [0]).recall_note
     assert note == "the exact solve is for graphs of up to 5 CSR entries"

@@ -14,7 +14,7 @@ from shadow_gnn.studies.baselines.problem import input_matrix, make_problem, spl
 
 
 def newton(x, y, decay, several):
-    """Minimise the same loss in float64 with exact second derivatives. [F + 1, C]"""
+    """Minimize the same loss in float64 with exact second derivatives. [F + 1, C]"""
     x = torch.cat((x.double(), torch.ones(len(x), 1, dtype=torch.float64)), dim=1)
     num_classes = y.shape[1] if several else int(y.max()) + 1
 

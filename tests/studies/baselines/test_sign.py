@@ -6,6 +6,7 @@ import torch
 from tests.communities import communities, one_thread, with_labels  # noqa: F401
 
 from shadow_gnn.studies.baselines import sign as room
+from shadow_gnn.studies.baselines.operators import operator_names
 from shadow_gnn.studies.baselines.problem import make_problem
 from shadow_gnn.studies.baselines.sign import SignNetwork, SignOptions, sign, sign_inputs, train_sign
 
@@ -25,10 +26,8 @@ def test_inputs_are_the_rows_of_the_targets():
     graph = communities()
     problem = make_problem(graph)
     inputs = sign_inputs(problem, (1, 1, 1))
-    parts = inputs.of((1, 0, 1), "valid")
-    assert [part.shape for part in parts] == [(len(graph.splits["valid"]), 3)] * 3
-    assert parts[0] is inputs.parts["raw", 0]["valid"]
-    assert parts[2] is inputs.parts["triangles", 1]["valid"]
+    assert list(inputs) == operator_names((1, 1, 1))
+    assert [part["valid"].shape for part in inputs.values()] == [(len(graph.splits["valid"]), 3)] * 4
 
 
 @pytest.mark.parametrize("kind", ["classes", "multilabel"])

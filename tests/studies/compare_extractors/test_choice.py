@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from shadow_gnn.studies.compare_extractors import Contents, ExtractorRow
 from shadow_gnn.studies.compare_extractors.choice import choose_extractor
+from shadow_gnn.studies.compare_extractors.contents import Contents
+from shadow_gnn.studies.compare_extractors.record import ExtractorRow
 
 
 def row(name, valid=(), cpu_us=10.0, num_nodes=50.0, homophily=None, test=()):
@@ -62,5 +63,5 @@ def test_without_a_probe_classes_decide_among_scopes_of_like_size():
 def test_without_classes_ppr_is_where_to_begin():
     name, reason = choose_extractor([row("khop"), row("ppr")], metric=None, num_valid=0)
     assert name == "ppr"
-    assert "nothing to judge by" in reason
+    assert "no criterion without classes" in reason
     assert choose_extractor([row("khop")], metric=None, num_valid=0)[0] == "khop"

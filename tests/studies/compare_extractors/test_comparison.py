@@ -13,11 +13,11 @@ from shadow_gnn.studies.baselines.logistic import fit_logistic
 from shadow_gnn.studies.baselines.problem import make_problem, split_inputs
 from shadow_gnn.studies.compare_extractors import (
     CompareOptions,
-    Tally,
     compare_extractors,
     default_candidates,
     read_candidates,
 )
+from shadow_gnn.studies.compare_extractors.contents import Tally
 from shadow_gnn.studies.compare_extractors.labels import seen_labels
 
 GRAPH = communities()
@@ -84,7 +84,7 @@ def test_a_graph_without_labels_or_features_has_the_other_columns():
     assert found.metric is None
     assert found.num_targets == {"all": 120}
     assert found.notes == (
-        "homophily and entropy are left out: the graph has no labels",
+        "homophily and entropy are missing: the graph has no labels",
         "no probe: the graph has no features and no labels",
     )
     assert found.recommended == "ppr"
@@ -98,7 +98,7 @@ def test_a_graph_without_splits_shows_all_classes():
     found = compare(replace(GRAPH, splits={}))
     assert found.num_known == 120
     assert found.notes == (
-        "homophily and entropy see the classes of all 120 labelled nodes",
+        "homophily and entropy see the classes of all 120 labeled nodes",
         "no probe: the graph has no splits train and valid",
     )
     assert seen_labels(replace(GRAPH, splits={"test": np.arange(3)}))[0] is None
@@ -109,7 +109,7 @@ def test_several_labels_have_a_probe_and_values_have_none():
     assert found.metric == "micro_f1"
     assert found.num_known == 0
     found = compare(with_labels(GRAPH, "values"))
-    assert found.notes[-1] == "no probe: labels are values, and it is for classes"
+    assert found.notes[-1] == "no probe: labels must be classes, got values"
 
 
 def test_no_test_split_is_no_fault():
@@ -129,7 +129,7 @@ def test_what_cannot_serve_is_left_out_aloud_unless_it_was_asked_for():
     refusing = replace(ppr, name="refusing", extractor=Refusing())
     found = compare_extractors(GRAPH, [ppr, refusing], SMALL)
     assert [row.name for row in found.rows] == ["ppr"]
-    assert found.notes[0] == "left out: refusing: RefusingExtractor: graph must have wings, it has none"
+    assert found.notes[0] == "skipped: refusing: RefusingExtractor: graph must have wings, it has none"
     with pytest.raises(ValueError, match="must have wings"):
         compare_extractors(GRAPH, [replace(refusing, required=True)], SMALL)
     with pytest.raises(ValueError, match="at least one that can serve"):

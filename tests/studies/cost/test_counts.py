@@ -8,17 +8,10 @@ from shadow_gnn.extract import FullExtractor, PprExtractor
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.normal import closure_batch
 from shadow_gnn.normal.hops import hop_counts
-from shadow_gnn.studies.cost import (
-    ModelShape,
-    full_batch_cost,
-    model_macs,
-    normal_cost,
-    normal_macs,
-    scope_sizes,
-    shadow_cost,
-    shadow_macs,
-)
+from shadow_gnn.studies.cost import ModelShape, normal_cost, shadow_cost
 from shadow_gnn.studies.cost import counts as counting
+from shadow_gnn.studies.cost.counts import full_batch_cost, normal_macs, scope_sizes, shadow_macs
+from shadow_gnn.studies.cost.equations import model_macs
 
 # 0 - 1 - 2 - 3 and 1 - 4: a path with one side branch.
 GRAPH = from_edges(np.array([0, 1, 2, 1]), np.array([1, 2, 3, 4]), 5)
@@ -35,7 +28,7 @@ GRAPH = from_edges(np.array([0, 1, 2, 1]), np.array([1, 2, 3, 4]), 5)
         ("mlp", 2 * 10 * 20 + 1 * 20 * 30),
     ],
 )
-def test_a_normal_gnn_costs_its_whole_neighbourhood(layer, expected):
+def test_a_normal_gnn_costs_its_whole_neighborhood(layer, expected):
     assert normal_cost(GRAPH, [0], ModelShape(layer, (10, 20, 30))).tolist() == [expected]
 
 

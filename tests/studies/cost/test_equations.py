@@ -5,8 +5,7 @@ import pytest
 
 from shadow_gnn.nn.layers.table import LAYERS as BUILT_LAYERS
 from shadow_gnn.nn.readouts.table import READOUTS
-from shadow_gnn.studies.cost import ModelShape, ensemble_macs, model_macs
-from shadow_gnn.studies.cost.equations import LAYERS, layer_macs, readout_macs
+from shadow_gnn.studies.cost.equations import LAYERS, ModelShape, ensemble_macs, layer_macs, model_macs, readout_macs
 
 
 @pytest.mark.parametrize(

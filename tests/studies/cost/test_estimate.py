@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shadow_gnn.studies.cost import estimate_mean, estimate_ratio, sample_targets
+from shadow_gnn.studies.cost.estimate import estimate_mean, estimate_ratio, sample_targets
 
 
 def test_all_targets_leave_no_doubt():

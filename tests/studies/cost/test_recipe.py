@@ -1,11 +1,12 @@
-"""What a recipe costs: the equations on its scopes, on whole neighbourhoods, and shared over the whole graph."""
+"""What a recipe costs: the equations on its scopes, on whole neighborhoods, and shared over the whole graph."""
 
 import numpy as np
 import pytest
 from tests.communities import communities, small_recipe
 
 from shadow_gnn.extract import KhopExtractor, PprExtractor
-from shadow_gnn.studies.cost import ModelShape, ensemble_macs, full_batch_cost, normal_cost, shadow_cost
+from shadow_gnn.studies.cost.counts import full_batch_cost, normal_cost, shadow_cost
+from shadow_gnn.studies.cost.equations import ModelShape, ensemble_macs
 from shadow_gnn.studies.cost.recipe import input_dim, model_shape, recipe_costs
 
 GRAPH = communities()

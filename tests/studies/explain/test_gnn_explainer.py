@@ -41,5 +41,5 @@ def test_what_cannot_be_explained_is_one_line():
         TwinExplainer(model, "multilabel")
     with pytest.raises(ValueError, match="TwinExplainer: num_epochs must be at least 1, got 0"):
         TwinExplainer(model, "classes", num_epochs=0)
-    with pytest.raises(ValueError, match=r"TwinExplainer: batch must be of one target, got \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"TwinExplainer: batch must have one target, got \(2, 1\)"):
         TwinExplainer(model, "classes").edge_scores(batch_for([0, 7]))

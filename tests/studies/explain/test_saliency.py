@@ -161,5 +161,5 @@ def test_what_cannot_be_explained_is_one_line():
     with pytest.raises(ValueError, match="edge_saliency: model must have one branch, got 2"):
         edge_saliency(two, batch_for(TARGETS), "classes")
     joined = replace(batch_for(TARGETS), subgraph=torch.zeros(batch_for(TARGETS).num_nodes, dtype=torch.int64))
-    with pytest.raises(ValueError, match="edge_saliency: targets must have scopes of their own, got a joined batch"):
+    with pytest.raises(ValueError, match="edge_saliency: targets must have separate scopes, got a joined batch"):
         edge_saliency(model_of(layer="gcn"), joined, "classes")

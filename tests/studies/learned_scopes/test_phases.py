@@ -69,11 +69,11 @@ def test_another_run_can_be_explained_and_all_nodes_get_scopes(graph, tmp_path):
 def test_a_folder_goes_on_only_with_what_it_was_begun_with(graph, tmp_path):
     recipe = small_recipe(graph=graph)
     make_learned_scopes(recipe, tmp_path / "out", QUICK)
-    with pytest.raises(RunError, match=r"out: was begun with topk 6, got 5; choose another --out"):
+    with pytest.raises(RunError, match=r"out: was started with topk 6, got 5; choose another --out"):
         make_learned_scopes(recipe, tmp_path / "out", LearnedScopeOptions(topk=5, candidates=20, num_epochs=3))
-    with pytest.raises(RunError, match=r"out: was begun with another recipe, see .*recipe.toml"):
+    with pytest.raises(RunError, match=r"out: was started with another recipe, see .*recipe.toml"):
         make_learned_scopes(recipe.model_copy(update={"seed": 1}), tmp_path / "out", QUICK)
-    with pytest.raises(RunError, match="normal: exists already and is not of learn-scope"):
+    with pytest.raises(RunError, match="normal: exists already and is not from learn-scope"):
         make_learned_scopes(recipe, tmp_path / "out" / "normal", QUICK)
 
 

@@ -109,7 +109,7 @@ def test_parts_of_another_model_are_refused(scorer, trained, tmp_path, monkeypat
     monkeypatch.setattr(scoring.shutil, "rmtree", lambda *_, **__: None)
     write_scopes(scorer, places, TARGETS, tmp_path / "s")
     other = Scorer(trained, PprExtractor(20, edge_pos=True), 20, topk=5)
-    with pytest.raises(RunError, match="part-000000: must be of this model and these targets, it is of others"):
+    with pytest.raises(RunError, match="part-000000: must belong to this model and these targets, got others"):
         write_scopes(other, places, TARGETS, tmp_path / "s")
 
 
@@ -121,7 +121,7 @@ def test_inductive_training_targets_are_scored_on_what_training_sees(scorer, tra
     seen = [set(nodes.node_id[a:b].tolist()) for a, b in zip(nodes.ptr, nodes.ptr[1:], strict=False)]
     assert all(seen[target] <= train for target in train)
     assert any(not seen[target] <= train for target in range(120))
-    scopes = FileExtractor(tmp_path / "s", topk=6, other_graph=True)(places.view.graph, GRAPH.splits["train"])
+    scopes = FileExtractor(tmp_path / "s", topk=6, other_graph=True)(places.view[0], GRAPH.splits["train"])
     assert len(scopes.node_id) == sum(len(seen[target]) for target in train)
 
 

@@ -9,7 +9,7 @@ from shadow_gnn.studies.paper.experiment import Experiment, ReproduceOptions
 
 
 def run_twice(experiment: Experiment, data: Path, out: Path) -> Outcome:
-    """Run an experiment fast, check that a second time does nothing anew, and return what came out."""
+    """Run an experiment fast, check that a second time does nothing again, and return what came out."""
     options = ReproduceOptions(data=data, fast=True, out=out)
     outcome = reproduce(experiment, options)
     assert outcome.faults == {}

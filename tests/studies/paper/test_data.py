@@ -5,7 +5,7 @@ from tests.communities import communities
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.studies.paper.data import comparable, data_lines, data_titles, open_data, open_found
+from shadow_gnn.studies.paper.data import comparable, data_lines, data_titles, open_found
 from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 
@@ -18,10 +18,10 @@ def folder(tmp_path):
 
 def test_those_that_are_there_are_opened(folder):
     assert list(open_found(("reddit", "flickr"), folder)) == ["flickr"]
-    assert open_data("flickr", folder).num_nodes == 120
+    assert open_found(("flickr",), folder)["flickr"].num_nodes == 120
 
 
-def test_one_graph_folder_is_the_data_set_of_its_name_or_the_only_one(folder):
+def test_one_graph_folder_is_the_dataset_of_its_name_or_the_only_one(folder):
     assert list(open_found(("reddit", "flickr"), folder / "flickr")) == ["flickr"]
     assert list(open_found(("reddit",), folder / "flickr")) == ["reddit"]
     with pytest.raises(SourceError, match=r"flickr: must have the name of a dataset, reddit, yelp, or be a folder"):
@@ -49,7 +49,7 @@ def test_lines_say_what_is_there(folder):
     first, verdict, other, unknown, missing = data_lines(("flickr", "debian", "reddit"), folder)
     graph = communities()
     assert first == (
-        f"- flickr: 120 nodes, {graph.num_edges} neighbour entries, 3 feature columns, 60 train, 30 valid, 30 test; "
+        f"- flickr: 120 nodes, {graph.num_edges} neighbor entries, 3 feature columns, 60 train, 30 valid, 30 test; "
         f"fingerprint `{graph.fingerprint}`"
     )
     assert verdict.startswith(

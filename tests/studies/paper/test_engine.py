@@ -1,4 +1,4 @@
-"""Jobs are done once, kept, redone when their settings change, and gone on with after any end."""
+"""Jobs are done once, kept, redone when their settings change, and resumed after any end."""
 
 import json
 import os
@@ -129,7 +129,7 @@ def test_report_does_nothing_but_write(tmp_path):
     assert reproduce(squares, options, report=True).num_done == 1
     assert squares.done == [1]
     assert (tmp_path / "squares.md").exists()
-    with pytest.raises(RunError, match="the kept results have other settings"):
+    with pytest.raises(RunError, match="the stored results have other settings"):
         reproduce(Squares(factor=3), options, report=True)
 
 
@@ -171,7 +171,7 @@ def test_damaged_result_is_named(tmp_path):
         if text.startswith('{"version": 1, "settings"'):  # Of other settings: nobody looks further.
             reproduce(Squares(), ReproduceOptions(out=tmp_path))
             continue
-        with pytest.raises(RunError, match=r"n-2\.json: .*; remove it to have the job done again"):
+        with pytest.raises(RunError, match=r"n-2\.json: .*; remove it to repeat the job"):
             reproduce(Squares(), ReproduceOptions(out=tmp_path))
 
 

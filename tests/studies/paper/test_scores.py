@@ -1,4 +1,4 @@
-"""Scores stand beside the printed ones, and the difference only where it means something."""
+"""Scores next to the printed ones, with the difference only for comparable data."""
 
 from shadow_gnn.studies.paper.experiment import ReproduceOptions, Spread
 from shadow_gnn.studies.paper.scores import Heads, Line, draw_scores, how_text, score_table

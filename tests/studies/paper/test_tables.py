@@ -45,7 +45,7 @@ def read_csv(path):
 
 
 @pytest.mark.parametrize("table", [POOLING, JK_GIN, ENSEMBLE], ids=lambda table: table.name)
-def test_every_line_has_a_recipe_of_the_paper_on_its_data_set(table):
+def test_every_line_has_a_recipe_of_the_paper_on_its_dataset(table):
     for line in table.lines:
         assert paper_recipe(line.row.recipe).graph == line.row.data
 
@@ -62,7 +62,7 @@ def test_sums_of_the_transcribed_values():
     assert round(sum(value.mean for values in paper_values.JK_GIN.values() for value in values.values()), 4) == 17.2890
 
 
-def test_pooling_writes_our_values_beside_the_papers(data, tmp_path):
+def test_pooling_writes_our_values_next_to_the_papers(data, tmp_path):
     options = ReproduceOptions(data=data, repeat=2, out=tmp_path / "out")
     outcome = reproduce(replace(POOLING, recipe_of=recipe_of), options)
     assert outcome.num_done == outcome.num_jobs == 16

@@ -1,4 +1,4 @@
-"""Recipes are trained with several seeds in run folders that are gone on with, small ones if it is to be fast."""
+"""Recipes are trained with several seeds in resumable run folders, with small models for --fast."""
 
 from dataclasses import replace
 from statistics import stdev

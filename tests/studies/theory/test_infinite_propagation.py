@@ -11,7 +11,7 @@ from shadow_gnn.studies.theory.infinite_propagation import (
     limits,
     second_eigenvalue,
 )
-from shadow_gnn.studies.theory.scopes import connected_graph, dense_scope
+from shadow_gnn.studies.theory.scopes import connected_graph, dense
 
 PATH = from_edges([0, 1], [1, 2])
 
@@ -45,7 +45,7 @@ def test_limit_is_that_of_a_dense_power():
     x = np.random.default_rng(0).normal(size=(20, 2))
     scopes = FullExtractor(2)(graph, np.arange(20))
     for scope, limit in zip(scopes, limits(scopes, x), strict=True):
-        matrix = dense_scope(scope) + np.eye(len(scope.node_id))
+        matrix = dense(scope) + np.eye(len(scope.node_id))
         root = 1 / np.sqrt(matrix.sum(axis=1))
         power = np.linalg.matrix_power(root[:, None] * matrix * root, 1 << 12)
         np.testing.assert_allclose((power @ x[scope.node_id])[0], limit, atol=1e-10)

@@ -7,7 +7,7 @@ import pytest
 from shadow_gnn.extract import FullExtractor
 from shadow_gnn.studies.theory.regular_graphs import (
     gin_difference,
-    scope_colours,
+    scope_colors,
     three_regular,
     two_regular,
 )
@@ -23,14 +23,14 @@ def test_scopes_of_the_three_regular_graph_are_those_of_the_figure():
     example = three_regular()
     first, second = FullExtractor(1)(example.graph, example.pair)
     assert sorted(first.node_id) == [0, 1, 4, 7]
-    assert len(first.indices) == 2 * 4  # u with three neighbours, of which two are joined.
+    assert len(first.indices) == 2 * 4  # u with three neighbors, of which two are joined.
     assert sorted(second.node_id) == [1, 2, 3, 5]
     assert len(second.indices) == 2 * 3
 
 
-def test_scope_colours_follow_triangles():
+def test_scope_colors_follow_triangles():
     # Nodes 0, 1 and 7 are the one triangle of the graph.
-    assert scope_colours(three_regular().graph, 1, 2).tolist() == [0, 0, 1, 1, 1, 1, 1, 0]
+    assert scope_colors(three_regular().graph, 1, 2).tolist() == [0, 0, 1, 1, 1, 1, 1, 0]
 
 
 def test_nodes_with_isomorphic_scopes_stay_together():

@@ -33,7 +33,7 @@ def test_page_has_a_line_for_each_check():
     assert text.count("![") == 1
 
 
-def test_pictures_are_written_beside_the_page(tmp_path):
+def test_pictures_are_written_next_to_the_page(tmp_path):
     drawn = Outcome("drawn", "A graph", "Theorem 3", (Check("count", 3, "exactly", 3),), GALLERY)
     page = write_report([RIGHT, WRONG, drawn], tmp_path / "new" / "folder")
     assert sorted(path.name for path in page.parent.iterdir()) == ["drawn.png", "right.png", "theory.md"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.extract import FullExtractor
-from shadow_gnn.studies.theory.scopes import dense_scope, with_self_edges
+from shadow_gnn.studies.theory.scopes import dense, with_self_edges
 from shadow_gnn.studies.theory.tau import TARGET, chain_of, check_tau, figure_graph, fitted_rate, sage_powers, tau
 
 X = np.random.default_rng(5).normal(size=(11, 2))
@@ -27,7 +27,7 @@ def test_tau_weighs_by_degree_with_self_edges():
 def test_powers_are_those_of_a_dense_matrix():
     graph = with_self_edges(figure_graph(extra_edge=True))
     scope = scope_of(graph)
-    matrix = dense_scope(scope)
+    matrix = dense(scope)
     walk = matrix / matrix.sum(axis=1)[:, None]
     expected = [(np.linalg.matrix_power(walk, depth) @ X[scope.node_id])[0] for depth in (1, 2, 7)]
     np.testing.assert_allclose(sage_powers(graph, scope, X, 7)[[0, 1, 6]], expected)

@@ -12,7 +12,7 @@ from shadow_gnn.extract import KINDS
 from shadow_gnn.inference.evaluation import evaluate_split
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
-from shadow_gnn.studies.compare_extractors import comparable_kinds, sized_table
+from shadow_gnn.studies.compare_extractors.sized import comparable_kinds, sized_table
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 

@@ -23,20 +23,20 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Degrees:
-    """How many in-neighbours nodes have; edge weights do not count here."""
+    """Numbers of in-neighbors, regardless of edge weights."""
 
     mean: float
     median: float
     largest: int
     isolated: int
-    """Nodes without an in-neighbour."""
+    """Nodes without an in-neighbor."""
     buckets: tuple[tuple[int, int, int], ...]
-    """(least degree, greatest degree, nodes): 0, then 1, 2-3, 4-7, … up to the largest degree."""
+    """(lowest degree, highest degree, nodes): 0, then 1, 2-3, 4-7, … up to the largest degree."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """Connected parts, edges taken in both directions."""
+    """Weakly connected components."""
 
     count: int
     largest: int
@@ -51,7 +51,7 @@ class FeatureSummary:
     storage: str
     """sparse float32, float32, float16 or int8."""
     rows_sampled: int
-    """Rows that the numbers below were taken from, evenly spread over all."""
+    """Sampled rows, evenly spread."""
     least: float
     greatest: float
     mean: float
@@ -68,9 +68,9 @@ class LabelSummary:
     num_classes: int | None
     """Highest class + 1, or columns; None for values."""
     unknown: int
-    """Nodes whose class is not known."""
+    """Nodes of unknown class."""
     homophily: float | None
-    """Share of edges between nodes of known class whose ends agree; None if there are none."""
+    """Share of equal classes among edges between nodes of known class; None without any."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class Description:
 
     num_nodes: int
     num_edges: int
-    """Edges as a person counts them: an undirected edge once."""
+    """Number of edges; an undirected edge counts once."""
     directed: bool
     weighted: bool
     num_edge_features: int
     named: bool
-    """True if the source's own ids are kept."""
+    """Whether the source's ids are stored."""
     fingerprint: str
     degrees: Degrees
     components: Components | None
@@ -117,7 +117,7 @@ def describe(graph: Graph) -> Description:
 
 
 def degrees(graph: Graph) -> Degrees:
-    """Count in-neighbours; the buckets double in width."""
+    """Count in-neighbors; the buckets double in width."""
     degree = np.diff(graph.indptr)
     if len(degree) == 0:
         return Degrees(0.0, 0.0, 0, 0, ())
@@ -138,7 +138,7 @@ def degrees(graph: Graph) -> Degrees:
 
 
 def components(graph: Graph) -> Components:
-    """Find connected parts with SciPy; costs about 16 bytes per CSR entry."""
+    """Find components with SciPy; needs about 16 bytes per CSR entry."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -151,7 +151,7 @@ def components(graph: Graph) -> Components:
 
 
 def feature_summary(graph: Graph) -> FeatureSummary | None:
-    """Summarise the values of evenly spread rows: all rows of a small graph, 10,000 of a large one."""
+    """Summarize the values of evenly spread rows: all rows of a small graph, 10,000 of a large one."""
     if graph.x is None:
         return None
     num_rows = min(graph.num_nodes, SAMPLE_ROWS)
@@ -181,7 +181,7 @@ def feature_summary(graph: Graph) -> FeatureSummary | None:
 
 
 def label_summary(graph: Graph) -> LabelSummary | None:
-    """Describe the labels and, for classes, how often the ends of an edge agree."""
+    """Describe the labels and, for classes, edge homophily."""
     y = graph.y
     if y is None:
         return None
@@ -194,7 +194,7 @@ def label_summary(graph: Graph) -> LabelSummary | None:
 
 
 def edge_homophily(graph: Graph) -> float | None:
-    """Return the share of edges whose ends have the same known class, or None if no edge has two known ends."""
+    """Return the share of edges with equal classes among those with two known ones; None without any."""
     assert graph.y is not None
     same = known = 0
     for row, column in _edges(graph):
@@ -206,7 +206,7 @@ def edge_homophily(graph: Graph) -> float | None:
 
 
 def _edges(graph: Graph) -> Iterator[tuple[Array, Array]]:
-    """Give (row, column) of all CSR entries, some million at a time and always whole rows."""
+    """Give (row, column) of all CSR entries, in blocks of whole rows."""
     start = 0
     while start < graph.num_nodes:
         reach = int(graph.indptr[start]) + _BLOCK

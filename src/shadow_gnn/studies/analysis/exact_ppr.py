@@ -1,4 +1,4 @@
-"""Exact PPR by power iteration, and how much of it an extractor's scopes catch.
+"""Exact PPR by power iteration, and the share of it in an extractor's scopes.
 
 Not for: extraction; the work here grows with the whole graph.
 """
@@ -16,9 +16,8 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.options import DEFAULT_TELEPORT
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TIE = 1e-5
@@ -28,12 +27,12 @@ _BLOCK_VALUES = 1 << 23
 
 @dataclass(frozen=True, eq=False)
 class ExactPpr:
-    """The best exact scores of each row of targets, as ragged lists in falling order."""
+    """The best exact scores of each row of targets, as ragged lists in descending order."""
 
     targets: Ints
     """[B, T] node ids."""
     ptr: Ints
-    """[B + 1], where each row's list begins."""
+    """[B + 1], start of each row's list."""
     node_id: Ints
     """[M], nodes of all lists."""
     score: Floats
@@ -47,12 +46,12 @@ class ExactPpr:
 
 @dataclass(frozen=True, eq=False)
 class Recall:
-    """How well scopes agree with the exact ranking, one value per scope."""
+    """Agreement of scopes with the exact ranking, one value per scope."""
 
     recall: Floats
-    """[B], share of the exact topk that the scope holds; a tie with the last of them counts as right."""
+    """[B], share of the exact topk in the scope; a tie with the last one counts."""
     mass_share: Floats
-    """[B], exact PPR of the scope's nodes over that of the exact topk; nodes that ExactPpr left out count as 0."""
+    """[B], exact PPR of the scope's nodes over that of the exact topk; nodes missing in ExactPpr count as 0."""
 
 
 def exact_ppr(
@@ -68,9 +67,9 @@ def exact_ppr(
     """Solve x = teleport * restart + (1 - teleport) * walk(x) for each row of targets ([B] or [B, T]).
 
     The walk goes from node v to the nodes of its CSR row in proportion to weight, from a dead end to the targets. The
-    scores of a row are off by at most `tolerance` in sum (and by rounding: float32 is good for six digits and half the
-    time). `keep` keeps the best so many scores of a row and all that tie with the last; None keeps all above zero.
-    Memory is about 100 MB plus one transposed copy of the graph, whatever the number of targets.
+    errors of a row sum to at most `tolerance`, plus rounding: float32 gives six digits in half the time. `keep`: number
+    of best scores per row, plus ties with the last; None for all above zero. Memory is about 100 MB plus a transposed
+    copy of the graph, for any number of targets.
     """
     if not 0 < teleport < 1:
         raise ValueError(f"exact_ppr: teleport must be above 0 and below 1, got {teleport}")
@@ -96,12 +95,12 @@ def exact_ppr(
 
 
 def recall_at_k(subgraphs: Subgraphs, exact: ExactPpr, k: int | Ints) -> Recall:
-    """Compare scopes with the exact k best nodes of the same targets; k may differ from scope to scope ([B]).
+    """Compare scopes with the exact k best nodes of the same targets; k: one number, or one per scope ([B]).
 
-    `exact` must hold at least k scores of a row, or all that are above zero.
+    `exact` must contain at least k scores of a row, or all above zero.
     """
     if not np.array_equal(subgraphs.targets, exact.targets):
-        raise ValueError("recall_at_k: exact must hold the same targets as subgraphs, in the same order")
+        raise ValueError("recall_at_k: exact must have the same targets as subgraphs, in the same order")
     wanted = np.broadcast_to(np.asarray(k, dtype=np.int64), len(subgraphs))
     recall, mass_share = np.zeros(len(subgraphs)), np.zeros(len(subgraphs))
     for scope, most in enumerate(wanted):
@@ -115,7 +114,7 @@ def recall_at_k(subgraphs: Subgraphs, exact: ExactPpr, k: int | Ints) -> Recall:
 
 
 def _walk_matrix(graph: Graph, dtype: type[np.floating[Any]]) -> tuple[Any, Ints]:
-    """Return the CSR matrix that moves a column of mass one step, and the nodes where mass gets stuck."""
+    """Return the CSR matrix of one step of the walk, and the dead ends."""
     from scipy.sparse import csr_array
 
     degree = np.diff(graph.indptr)
@@ -132,7 +131,7 @@ def _walk_matrix(graph: Graph, dtype: type[np.floating[Any]]) -> tuple[Any, Ints
 
 
 def _restart(num_nodes: int, groups: Ints, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Return one column per row of targets, its mass shared by the distinct ones: [N, B]."""
+    """Return one column per row of targets, with equal mass on each distinct target: [N, B]."""
     restart = np.zeros((num_nodes, len(groups)), dtype=dtype)
     for column, group in enumerate(groups):
         distinct = np.unique(group)
@@ -141,7 +140,7 @@ def _restart(num_nodes: int, groups: Ints, dtype: type[np.floating[Any]]) -> NDA
 
 
 def _iterate(walk: Any, dead_ends: Ints, restart: NDArray[Any], teleport: float, tolerance: float) -> NDArray[Any]:
-    # Each step shrinks the error, at first at most 2 in sum, to 1 - teleport of what it was.
+    # Each step multiplies the error, initially at most 2 in sum, by 1 - teleport.
     num_steps = math.ceil(math.log(tolerance / 2) / math.log(1 - teleport)) if tolerance < 2 else 0
     rows, columns = np.nonzero(restart)
     share = restart[rows, columns]
@@ -155,7 +154,7 @@ def _iterate(walk: Any, dead_ends: Ints, restart: NDArray[Any], teleport: float,
 
 
 def _best(scores: NDArray[Any], keep: int | None) -> tuple[Ints, Floats]:
-    """Return the nodes above zero, or the best `keep` of them and their ties, in falling order."""
+    """Return the nodes above zero, or the best `keep` of them and their ties, in descending order."""
     chosen = np.flatnonzero(scores > 0)
     if keep is not None and len(chosen) > keep:
         values = scores[chosen]

@@ -1,6 +1,6 @@
-"""Learning curves: the metrics that runs left behind, epoch by epoch, read and drawn as PNG.
+"""Learning curves: the metrics of runs, epoch by epoch, read and drawn as PNG.
 
-Not for: training; a run writes its metrics.csv itself.
+Not for: writing metrics.csv (training).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import read_bytes, write_file
+from shadow_gnn.base.files import read_bytes
+from shadow_gnn.studies.figures import COLORS, png_figure
 
-COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 _MAX_BYTES = 1 << 26
 
 Along = Literal["epoch", "seconds"]
@@ -25,23 +25,23 @@ Along = Literal["epoch", "seconds"]
 
 @dataclass(frozen=True)
 class Curve:
-    """How one run went."""
+    """Metrics of one run."""
 
     metric: str
-    """Name of the metric that both curves show."""
+    """Name of the metric."""
     epoch: tuple[int, ...]
     """Number of each epoch, from 1."""
     train: tuple[float, ...]
-    """The metric over the training targets, as they were met."""
+    """The metric over the training targets, during the epoch."""
     valid: tuple[float, ...]
-    """The metric over the validation targets; nan where they were not evaluated."""
+    """The metric over the validation targets; NaN for epochs without evaluation."""
     loss: tuple[float, ...]
     """Mean loss of the epoch."""
     seconds: tuple[float, ...]
     """Time of all training steps up to the end of the epoch."""
 
     def places(self, along: Along) -> tuple[float, ...]:
-        """Return where each epoch stands on an axis."""
+        """Return the position of each epoch on an axis."""
         return self.seconds if along == "seconds" else self.epoch
 
 
@@ -73,38 +73,27 @@ def plot_learning_curves(
 ) -> None:
     """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below.
 
-    along: seconds of training for runs whose epochs are of different length.
+    along: "seconds" compares runs with epochs of different duration.
     """
     if not curves:
         raise ValueError("plot_learning_curves: curves must not be empty")
-    # The object interface: no global backend is chosen and no figure outlives this call.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    canvas: Any = FigureCanvasAgg(figure)
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    for number, (name, curve) in enumerate(curves.items()):
-        _draw(above, below, name, curve, COLOURS[number % len(COLOURS)], along)
-    above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
-    above.legend(frameon=False)
-    below.set_ylabel("training loss")
-    below.set_xlabel("seconds of training" if along == "seconds" else "epoch")
-    below.xaxis.get_major_locator().set_params(integer=along == "epoch")
-    for axes in (above, below):
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-    if title:
+    with png_figure(path, (7, 6)) as figure:
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+        for number, (name, curve) in enumerate(curves.items()):
+            _draw(above, below, name, curve, COLORS[number % len(COLORS)], along)
+        above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
+        above.legend(frameon=False)
         above.set_title(title)
-    buffer = io.BytesIO()
-    canvas.print_png(buffer)
-    write_file(Path(path), buffer.getvalue())
+        below.set(ylabel="training loss", xlabel="seconds of training" if along == "seconds" else "epoch")
+        below.xaxis.get_major_locator().set_params(integer=along == "epoch")
+        for axes in (above, below):
+            axes.grid(alpha=0.25)
 
 
-def _draw(above: Any, below: Any, name: str, curve: Curve, colour: str, along: Along) -> None:
+def _draw(above: Any, below: Any, name: str, curve: Curve, color: str, along: Along) -> None:
     places = curve.places(along)
     measured = [at for at, value in enumerate(curve.valid) if not math.isnan(value)]
     where, valid = [places[at] for at in measured], [curve.valid[at] for at in measured]
-    above.plot(where, valid, color=colour, linewidth=2, marker="o", markersize=4, label=f"{name}, validation")
-    above.plot(places, curve.train, color=colour, linewidth=1, linestyle="--", label=f"{name}, training")
-    below.plot(places, curve.loss, color=colour, linewidth=1.5)
+    above.plot(where, valid, color=color, linewidth=2, marker="o", markersize=4, label=f"{name}, validation")
+    above.plot(places, curve.train, color=color, linewidth=1, linestyle="--", label=f"{name}, training")
+    below.plot(places, curve.loss, color=color, linewidth=1.5)

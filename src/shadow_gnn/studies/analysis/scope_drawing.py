@@ -1,4 +1,4 @@
-"""Scope drawing: one picture of one scope, its targets in the middle and a ring for each hop.
+"""Scope drawing: a picture of one scope, with its targets in the middle and a ring for each hop.
 
 Not for: statistics over many scopes (scopes.py, scope_plots.py).
 """
@@ -17,15 +17,15 @@ from shadow_gnn.extract import Subgraphs
 
 Floats = NDArray[np.float64]
 
-_TARGET_COLOUR, _TEXT_COLOUR = "#d1495b", "#2f3a48"
-_RING_COLOURS = ("#eef1f5", "#f7f8fa")
+_TARGET_COLOR, _TEXT_COLOR = "#d1495b", "#2f3a48"
+_RING_COLORS = ("#eef1f5", "#f7f8fa")
 _BAND = 0.62
 _SWEEPS = 24
 _MAX_NODES = 5000
 
 
 def draw_scope(scope: Subgraphs, path: str | Path, *, title: str = "", labels: list[str] | None = None) -> None:
-    """Draw one scope as PNG: nodes coloured by hop, sized by score, the targets marked.
+    """Draw one scope as PNG: nodes colored by hop, sized by score, the targets marked.
 
     labels: a short text for each node of the scope, written next to it.
     """
@@ -53,13 +53,13 @@ def draw_scope(scope: Subgraphs, path: str | Path, *, title: str = "", labels: l
     axes.autoscale_view()
     axes.margins(0.02)
     if title:
-        axes.set_title(title, fontsize=11, color=_TEXT_COLOUR)
+        axes.set_title(title, fontsize=11, color=_TEXT_COLOR)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.06), ncols=8, frameon=False, fontsize=8, handletextpad=0.2)
     write_file(Path(path), _small_png(canvas))
 
 
 def _small_png(canvas: Any) -> bytes:
-    """Render with a palette: thin see-through lines make a picture three times as large in full colour."""
+    """Render with a palette: with thin transparent lines, full color takes three times the space."""
     from PIL import Image
 
     canvas.draw()
@@ -71,7 +71,7 @@ def _small_png(canvas: Any) -> bytes:
 
 
 def ring_layout(scope: Subgraphs) -> Floats:
-    """Return a place for each node, [N, 2]: hop h lies between h - 1/2 and h + 1/2, better scores further in."""
+    """Return the position of each node, [N, 2]: hop h between h - 1/2 and h + 1/2, better scores further in."""
     hop, num_nodes = scope.hop, len(scope.node_id)
     angle = np.zeros(num_nodes)
     rings = [np.flatnonzero(hop == number) for number in range(int(hop.max()) + 1)]
@@ -79,17 +79,17 @@ def ring_layout(scope: Subgraphs) -> Floats:
         angle[ring] = _even(len(ring))
     receiver = np.repeat(np.arange(num_nodes), np.diff(scope.indptr))
     sender = scope.indices.astype(np.int64)
-    # Neighbours on the same ring or further in count; those further out follow.
+    # Neighbors on the same ring or an inner one count; outer ones follow.
     inner = hop[sender] <= hop[receiver]
     receiver, sender = receiver[inner], sender[inner]
-    # From the inside out, each ring in the order of where its neighbours are, again and again until it settles.
+    # From the inside out, sort each ring by the angles of its neighbors, and repeat until stable.
     for _ in range(_SWEEPS):
         pull = np.zeros(num_nodes, dtype=np.complex128)
         np.add.at(pull, receiver, np.exp(1j * angle[sender]))
         for ring in rings[1:]:
             wanted = np.angle(pull[ring] + 0.5 * np.exp(1j * angle[ring]))
             order = ring[np.argsort(wanted, kind="stable")]
-            # Evenly spread, and turned to where the ring's nodes want to be on the whole.
+            # Evenly spread, then rotated to fit the wanted angles.
             spread = _even(len(ring))
             turn = np.angle(np.sum(np.exp(1j * (np.sort(wanted) - spread))))
             angle[order] = spread + turn
@@ -113,9 +113,9 @@ def _draw_rings(axes: Any, num_hops: int) -> None:
     from matplotlib.patches import Circle
 
     for number in range(num_hops, 0, -1):
-        shade = _RING_COLOURS[number % 2]
+        shade = _RING_COLORS[number % 2]
         axes.add_patch(Circle((0, 0), number + 0.5, facecolor=shade, edgecolor="none", zorder=0))
-    axes.add_patch(Circle((0, 0), 0.5, facecolor=_RING_COLOURS[0], edgecolor="none", zorder=0))
+    axes.add_patch(Circle((0, 0), 0.5, facecolor=_RING_COLORS[0], edgecolor="none", zorder=0))
 
 
 def _draw_edges(axes: Any, scope: Subgraphs, place: Floats) -> None:
@@ -124,33 +124,33 @@ def _draw_edges(axes: Any, scope: Subgraphs, place: Floats) -> None:
     receiver = np.repeat(np.arange(len(place)), np.diff(scope.indptr))
     pairs = np.unique(np.sort(np.stack((receiver, scope.indices), axis=1), axis=1), axis=0)
     hop = np.sort(scope.hop[pairs], axis=1)
-    # A scope of many edges would be a solid disc if each kept its ink.
+    # Many opaque edges would form a solid disc.
     strength = float(np.clip(6 / np.sqrt(max(len(pairs), 1)), 0.12, 0.6))
     for number in range(int(scope.hop.max()) + 1):
         lines = place[pairs[(hop[:, 1] == number) & (hop[:, 0] > 0)]]
-        colour = [_colour(scope, number)]
-        axes.add_collection(LineCollection(lines, colors=colour, linewidths=0.8, alpha=strength, zorder=1))
+        color = [_color(scope, number)]
+        axes.add_collection(LineCollection(lines, colors=color, linewidths=0.8, alpha=strength, zorder=1))
     own = place[pairs[hop[:, 0] == 0]]
-    axes.add_collection(LineCollection(own, colors=[_colour(scope, 1)], linewidths=1.5, alpha=0.9, zorder=2))
+    axes.add_collection(LineCollection(own, colors=[_color(scope, 1)], linewidths=1.5, alpha=0.9, zorder=2))
 
 
 def _draw_nodes(axes: Any, scope: Subgraphs, place: Floats) -> None:
     outside = scope.score[scope.hop > 0]
-    # Area by the root of the score: without the root, all but the best few would be dots.
+    # Area by the root of the score: otherwise, all but the best few would be dots.
     share = np.sqrt(scope.score / max(float(outside.max(initial=0.0)), 1e-12))
     area = 14 + 150 * np.minimum(share, 1.0)
     for number in range(int(scope.hop.max()) + 1):
         ring = np.flatnonzero(scope.hop == number)
         name = "target" if number == 0 else f"{number} hop{'s' if number > 1 else ''} ({len(ring)})"
         style: dict[str, Any] = {"marker": "*", "s": 480} if number == 0 else {"marker": "o", "s": area[ring]}
-        style |= {"color": _colour(scope, number), "edgecolors": "white", "linewidths": 0.8}
+        style |= {"color": _color(scope, number), "edgecolors": "white", "linewidths": 0.8}
         axes.scatter(*place[ring].T, zorder=4 - number / 100, **style)
         axes.scatter([], [], label=name, **style | {"s": 130 if number == 0 else 50})
 
 
-def _colour(scope: Subgraphs, hop: int) -> Any:
+def _color(scope: Subgraphs, hop: int) -> Any:
     from matplotlib import colormaps
 
     if hop == 0:
-        return _TARGET_COLOUR
+        return _TARGET_COLOR
     return colormaps["viridis"](0.15 + 0.65 * (hop - 1) / max(int(scope.hop.max()) - 1, 1))

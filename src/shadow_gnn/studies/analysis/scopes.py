@@ -15,24 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, PprExtractor, StochasticPprExtractor, Subgraphs
 from shadow_gnn.extract.core_calls import check_targets
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.studies.analysis.exact_ppr import ExactPpr, exact_ppr, recall_at_k
-
-Ints = NDArray[np.int64]
+from shadow_gnn.studies.cost.estimate import sample_targets
 
 MAX_EXACT_EDGES = 20_000_000
-"""Above this number of CSR entries the exact solve takes minutes, and recall is left out."""
+"""Limit of CSR entries for recall: beyond it the exact solve takes minutes."""
 _CHUNK = 256
 _LATENCY_ROUNDS = 3
 _NUM_BUCKETS = 24
 
 Buckets = tuple[tuple[float, float, int], ...]
-"""(from, to, count) of a histogram, evenly wide."""
+"""(from, to, count) of a histogram with equal widths."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How a number is spread over targets."""
+    """Distribution of a number over targets."""
 
     mean: float
     p5: float
@@ -67,25 +66,25 @@ class ScopeReport:
     hop_share: tuple[float, ...]
     """Share of all scope nodes at hop 0, 1, 2, …"""
     nodes_touched: Spread
-    """Nodes looked at to choose a scope."""
+    """Nodes visited to choose a scope."""
     edges_touched: Spread
-    """Edges looked at to choose a scope."""
+    """Edges visited to choose a scope."""
     cpu_us: float
-    """CPU time of extraction in large calls, all threads together."""
+    """CPU time of extraction in large calls, over all threads."""
     wall_us: float
     """Wall time of the same."""
     latency_us: Spread
-    """Wall time of calls for a single target, the best of three, so that other processes count less."""
+    """Wall time of calls for a single target; the best of three reduces the effect of other processes."""
     num_latency: int
-    """Targets that latency was measured on."""
+    """Targets of the latency measurement."""
     recall: RecallSummary | None
-    """Agreement with exact PPR, or None where recall_note says why not."""
+    """Agreement with exact PPR; None for the reason in recall_note."""
     recall_note: str
-    """Why there is no recall; empty if there is."""
+    """Reason for a missing recall; empty otherwise."""
     size_buckets: Buckets
     """Histogram of num_nodes."""
     latency_buckets: Buckets
-    """Histogram of latency_us up to its 99th percentile; the last bucket holds the rest too."""
+    """Histogram of latency_us up to its 99th percentile; the last bucket includes the rest."""
 
 
 def describe_scopes(
@@ -98,13 +97,13 @@ def describe_scopes(
     latency_sample: int = 200,
     progress: Progress = silent,
 ) -> ScopeReport:
-    """Extract scopes for all targets in bounded memory and summarise them; samples are drawn by seed."""
+    """Extract scopes for all targets in bounded memory and summarize them; seed: random seed of scopes and samples."""
     groups = check_targets(graph, targets, "describe_scopes")
     if len(groups) == 0:
         raise ValueError("describe_scopes: targets must not be empty")
     table, hop_count, cpu, wall = _extract_all(graph, extractor, groups, seed, progress)
-    latency = _latencies(graph, extractor, _sample(groups, latency_sample, seed), seed)
-    sample = _sample(groups, recall_sample, seed)
+    latency = _latencies(graph, extractor, sample_targets(groups, latency_sample, seed=seed), seed)
+    sample = sample_targets(groups, recall_sample, seed=seed) if recall_sample else groups[:0]
     note = _recall_note(graph, extractor, len(sample))
     return ScopeReport(
         extractor=extractor.key,
@@ -128,7 +127,7 @@ def describe_scopes(
 
 
 def spread(values: NDArray[Any]) -> Spread:
-    """Summarise one value per target."""
+    """Summarize one value per target."""
     p5, p50, p99 = np.quantile(values, (0.05, 0.5, 0.99))
     return Spread(float(np.mean(values)), float(p5), float(p50), float(p99), float(np.max(values)))
 
@@ -174,19 +173,13 @@ def _latencies(graph: Graph, extractor: Extractor, groups: Ints, seed: int) -> N
     return latency
 
 
-def _sample(groups: Ints, size: int, seed: int) -> Ints:
-    if len(groups) <= size:
-        return groups
-    return groups[np.sort(np.random.default_rng(seed).choice(len(groups), size, replace=False))]
-
-
 def _recall_note(graph: Graph, extractor: Extractor, num_targets: int) -> str:
     if isinstance(extractor, StochasticPprExtractor):
-        return "scopes are drawn, not the best"
+        return "scopes are random, not the best"
     if not isinstance(extractor, PprExtractor):
         return "only for PPR"
     if num_targets == 0:
-        return "not asked for"
+        return "not requested"
     if graph.num_edges > MAX_EXACT_EDGES:
         return f"the exact solve is for graphs of up to {MAX_EXACT_EDGES:,} CSR entries"
     return ""
@@ -209,7 +202,7 @@ def _recall(graph: Graph, extractor: Extractor, groups: Ints, seed: int, progres
 
 
 def _wanted(extractor: PprExtractor, exact: ExactPpr) -> Ints:
-    """Return how many nodes the exact scope of each row of targets has: [B]."""
+    """Return the size of the exact scope of each row of targets: [B]."""
     most = min(extractor.topk, extractor.max_nodes or extractor.topk)
     wanted = np.full(len(exact.targets), most, dtype=np.int64)
     for row, group in enumerate(exact.targets):
@@ -224,7 +217,7 @@ def _wanted(extractor: PprExtractor, exact: ExactPpr) -> Ints:
 
 
 def _buckets(values: NDArray[Any], *, whole: bool) -> Buckets:
-    """Count values in evenly wide buckets, of whole width where the values are."""
+    """Count values in buckets of equal width; whole: of integer width."""
     low, high = float(values.min()), float(values.max())
     width = max((high - low) / _NUM_BUCKETS, 1e-9)
     if whole:

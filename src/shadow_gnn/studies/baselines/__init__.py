@@ -1,4 +1,4 @@
-"""Baselines that a graph neural network has to beat, from logistic regression to SIGN.
+"""Baselines for graph neural networks, from logistic regression to SIGN.
 
 Not for: graph neural networks themselves (nn, training) or tables (cli).
 """

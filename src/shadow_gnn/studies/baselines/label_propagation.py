@@ -1,6 +1,6 @@
-"""Label propagation: the training labels alone, spread along the edges; features do not matter.
+"""Label propagation: the training labels, spread along the edges, without features.
 
-Not for: labels as inputs of a model, nor for correcting its predictions.
+Not for: labels as inputs of a model, or correcting its predictions.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.graph.record import Ints
 from shadow_gnn.nn.smoothing import smoothed
 from shadow_gnn.studies.baselines.memory_needs import needed
-from shadow_gnn.studies.baselines.problem import BaselineResult, Ints, Problem
+from shadow_gnn.studies.baselines.problem import BaselineResult, Problem
 
 TELEPORTS = (0.5, 0.3, 0.1, 0.05, 0.02)
-"""Shares of the given labels in each step that are tried; smaller spreads further."""
+"""Shares of the given labels in each step to try; smaller ones spread further."""
 TOLERANCE = 1e-4
-"""Spreading ends when what all further steps could add is below this share of a given label's own score."""
+"""Propagation ends when further steps could add less than this share of a given label's own score."""
 
 
 def label_propagation(
@@ -31,7 +32,7 @@ def label_propagation(
     """Predict by the limit of Y <- t Y0 + (1 - t) Â Y, for the t that is best on validation.
 
     Â = D^-1/2 A D^-1/2; Y0 has the labels of the training targets and is 0 elsewhere. With several labels per node, a
-    label is predicted where more than half of the labels' weight that arrived has it.
+    label is predicted if more than half of the arrived weight has it.
     """
     begin = time.perf_counter()
     best: BaselineResult | None = None
@@ -58,8 +59,8 @@ def propagate(
 ) -> list[NDArray[np.float32]]:
     """Return the scores of some nodes, or of all, for each teleport. [B, C + 1]
 
-    The last column is the weight of all that arrived. The limit is the sum of t (1 - t)^k Â^k Y0 over all k, so that
-    one propagation serves every teleport.
+    The last column is the total weight that arrived. The limit is the sum of t (1 - t)^k Â^k Y0 over all k: one
+    propagation serves every teleport.
     """
     for teleport in teleports:
         if not 0 < teleport <= 1:
@@ -71,26 +72,21 @@ def propagate(
     for step, power in enumerate(smoothed(problem.graph, given, most, self_edges=False), start=1):
         progress("label propagation", step, most)
         largest, part = float(power.max(initial=0.0)), power[chosen]
-        rests = [(1 - teleport) ** step for teleport in teleports]
-        going = [
-            number
-            for number, (teleport, rest) in enumerate(zip(teleports, rests, strict=True))
-            if rest * largest > tolerance * teleport
-        ]
+        going = [number for number, t in enumerate(teleports) if (1 - t) ** step * largest > tolerance * t]
         if not going:
             break
         for number in going:
-            sums[number] += (teleports[number] * rests[number]) * part
+            sums[number] += teleports[number] * (1 - teleports[number]) ** step * part
     return sums
 
 
 def _num_steps(teleport: float, tolerance: float) -> int:
-    """Return after how many steps (1 - t)^k is surely small enough, with a margin for scores that grow."""
+    """Return the number of steps that makes (1 - t)^k small enough, with a margin for growing scores."""
     return 1 if teleport == 1 else int(np.ceil(2 * np.log(tolerance * teleport) / np.log1p(-teleport)))
 
 
 def _given(problem: Problem) -> NDArray[np.float32]:
-    """Return the training labels as columns, and a column of ones for the targets that have them. [N, C + 1]"""
+    """Return the training labels as columns, and a column that is 1 for training targets. [N, C + 1]"""
     nodes, labels = problem.targets["train"], problem.labels["train"].numpy()
     given = np.zeros((problem.graph.num_nodes, problem.task.out_dim + 1), dtype=np.float32)
     given[nodes, -1] = 1
@@ -102,7 +98,7 @@ def _given(problem: Problem) -> NDArray[np.float32]:
 
 
 def _logits(problem: Problem, scores: Tensor) -> Tensor:
-    """Turn scores into logits; a node that nothing reaches gets the training targets' most frequent classes."""
+    """Convert scores to logits; a node without any weight gets the most frequent classes of the training targets."""
     labels, arrived = scores[:, :-1], scores[:, -1:]
     given = torch.from_numpy(_given(problem)[problem.targets["train"]]).mean(dim=0, keepdim=True)
     reached = arrived > 0

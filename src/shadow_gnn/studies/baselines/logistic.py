@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,16 +18,16 @@ from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.problem import BaselineResult, Inputs, Problem, input_matrix, split_inputs
 
 DECAYS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Weights of the squared weights in the loss that are tried, from strong to weak."""
+"""Weight decays to try, from strong to weak."""
 MAX_HOPS = 6
-"""Most hops of smoothing that are tried."""
+"""Maximum number of hops of smoothing to try."""
 SGC_HOPS = 2
 """The k of the SGC paper's node classification."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The logistic regression whose decay was best on validation."""
+    """The logistic regression with the best decay on validation."""
 
     decay: float
     """Weight of the squared weights in the loss."""
@@ -45,7 +45,7 @@ def raw_features(problem: Problem, progress: Progress = silent) -> BaselineResul
 
 
 def smoothed_features(problem: Problem, progress: Progress = silent, *, max_hops: int = MAX_HOPS) -> BaselineResult:
-    """Fit logistic regression to Â^k X for k = 1, 2, ... until one more hop is not better on validation."""
+    """Fit logistic regression to Â^k X for k = 1, 2, ... until validation no longer improves."""
     begin = time.perf_counter()
     best: tuple[int, Fit] | None = None
     for num_hops, x in enumerate(smoothed(problem.graph, input_matrix(problem.graph), max_hops), start=1):
@@ -70,20 +70,20 @@ def sgc(problem: Problem, progress: Progress = silent, *, num_hops: int = SGC_HO
 
 
 def _result(name: str, problem: Problem, fit: Fit, begin: float, *, num_hops: int | None = None) -> BaselineResult:
-    hops = {} if num_hops is None else {"num_hops": num_hops}
-    settings = {**hops, "decay": fit.decay}
+    settings = ({} if num_hops is None else {"num_hops": num_hops}) | {"decay": fit.decay}
     seconds = time.perf_counter() - begin
     return BaselineResult(name, problem.metric, fit.valid, fit.test, seconds, settings, needed(name, problem).total)
 
 
 def fit_logistic(problem: Problem, inputs: Mapping[str, Tensor], progress: Progress = silent) -> Fit:
-    """Fit for each decay, from strong to weak, each from the last one's weights; return the best on validation.
+    """Fit for each decay, from strong to weak, starting from the last weights; return the best on validation.
 
-    inputs: the rows of each split, [B, F]. Several labels get a sigmoid each, one class a softmax over all.
+    inputs: the rows of each split, [B, F]. Multiple labels get a sigmoid each, classes a softmax.
     """
     width, num_classes = inputs["train"].shape[1], problem.task.out_dim
     weight = torch.zeros(width, num_classes, requires_grad=True)
     offset = torch.zeros(num_classes, requires_grad=True)
+    others = {name: part for name, part in inputs.items() if name != "train"}
     fits: list[Fit] = []
     for number, decay in enumerate(DECAYS):
         progress("logistic regression", number, len(DECAYS))
@@ -92,21 +92,16 @@ def fit_logistic(problem: Problem, inputs: Mapping[str, Tensor], progress: Progr
             logits = inputs["train"] @ weight + offset
             return problem.task.loss(logits, problem.labels["train"]) + decay * weight.square().sum()
 
-        _minimise([weight, offset], loss)
-        scores = _scores(problem, inputs, weight.detach(), offset.detach())
-        fits.append(replace(scores, decay=decay))
+        _minimize([weight, offset], loss)
+        found = {name: problem.score(name, part @ weight.detach() + offset.detach()) for name, part in others.items()}
+        fits.append(Fit(decay, found["valid"], found.get("test")))
         best = max(fits, key=lambda fit: fit.valid)
-        if len(fits) - fits.index(best) > 2:  # Two weaker ones in a row brought nothing.
+        if len(fits) - fits.index(best) > 2:  # Two weaker ones in a row did not help.
             break
     return best
 
 
-def _scores(problem: Problem, inputs: Mapping[str, Tensor], weight: Tensor, offset: Tensor) -> Fit:
-    found = {name: problem.score(name, inputs[name] @ weight + offset) for name in inputs if name != "train"}
-    return Fit(0.0, found["valid"], found.get("test"))
-
-
-def _minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
+def _minimize(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
     optimizer = torch.optim.LBFGS(parameters, max_iter=60, line_search_fn="strong_wolfe", tolerance_change=1e-7)
 
     def closure() -> Tensor:

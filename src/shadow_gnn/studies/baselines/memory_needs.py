@@ -22,6 +22,6 @@ def needed(name: str, problem: Problem, *, powers: tuple[int, int, int] = (0, 0,
     propagation = sgc_need(counts)
     if name != "sign":
         return MemoryNeed(name, propagation.parts)
-    # Of every matrix the rows of the targets are kept, and the raw features once.
+    # The targets' rows of every matrix are kept, and the raw features once.
     kept = sign_need(replace(counts, num_nodes=num_targets), powers, raw_copies=1)
     return MemoryNeed(kept.name, {"propagation": propagation.total, "features of targets": kept.total})

@@ -1,4 +1,4 @@
-"""The operators of SIGN: powers of the adjacency, of personalised PageRank and of the triangles, applied to features.
+"""The operators of SIGN: powers of the adjacency, of personalized PageRank and of the triangles, applied to features.
 
 Not for: the network that reads them (sign.py).
 """
@@ -23,7 +23,7 @@ Powers = tuple[int, int, int]
 Operator = tuple[Kind, int]
 
 PPR_TOPK = 32
-"""Nodes of a row of the PPR operator, the best ones."""
+"""Best nodes in each row of the PPR operator."""
 _BLOCK_TARGETS = 8192
 _BLOCK_PRODUCTS = 1 << 25
 
@@ -38,7 +38,7 @@ def operator_names(powers: Powers) -> list[Operator]:
 
 
 def most_powers(candidates: Sequence[Powers]) -> Powers:
-    """Return the powers that hold all operators of some candidates."""
+    """Return the powers that cover all operators of some candidates."""
     adjacency, ppr, triangles = (max(powers[kind] for powers in candidates) for kind in range(3))
     return adjacency, ppr, triangles
 
@@ -49,7 +49,7 @@ def propagated(
     """Give the features of every operator of SIGN(p, s, t), in the order of operator_names, one at a time.
 
     The adjacency is D^-1/2 A D^-1/2; PPR is the best scores of each node, divided by their sum; the triangles are
-    D^-1/2 T D^-1/2 with T_vu the triangles that the edge from u to v is part of, D the row sums of each.
+    D^-1/2 T D^-1/2 with T_vu the triangles that the edge from u to v is part of, D the row sums.
     """
     names = operator_names(powers)
     yield names[0], x
@@ -82,9 +82,9 @@ def ppr_matrix(graph: Graph, *, topk: int = PPR_TOPK, progress: Progress = silen
 
 
 def triangle_matrix(graph: Graph, progress: Progress = silent) -> csr_array[Any]:
-    """Return for each edge the number of two-step paths beside it: (A A) * A, element by element. [N, N]
+    """Return the number of two-step paths parallel to each edge: (A A) * A, element by element. [N, N]
 
-    In blocks of rows that make a bounded number of products: a whole A A does not fit where there are hubs.
+    Blocks of rows bound the number of products: the whole A A of a graph with hubs does not fit into memory.
     """
     shape = (graph.num_nodes, graph.num_nodes)
     matrix = csr_array((np.ones(graph.num_edges, np.float32), graph.indices, graph.indptr), shape=shape)

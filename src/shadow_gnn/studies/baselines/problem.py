@@ -1,6 +1,6 @@
 """Problem and BaselineResult: the input and the result of every baseline.
 
-Not for: any one baseline.
+Not for: the baselines themselves.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from torch import Tensor
 
 from shadow_gnn.base.memory_needs import GraphCounts
 from shadow_gnn.extract.gather import array_rows
-from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
+from shadow_gnn.graph.record import DenseFeatures, Graph, Ints, SparseFeatures
 from shadow_gnn.tasks.metrics import METRICS, Metric, Scores
 from shadow_gnn.tasks.task import NodeTask, label_kind, node_task, split_targets
 
-Ints = NDArray[np.int64]
 Inputs = DenseFeatures | csr_array[Any] | NDArray[np.float32]
 
 
@@ -34,17 +33,17 @@ class BaselineResult:
     metric: str
     """accuracy or micro_f1."""
     valid: float
-    """The metric on the validation targets, by which everything was chosen."""
+    """The metric on the validation targets, which chose the settings."""
     test: float | None
     """The metric on the test targets; None for a graph without any."""
     seconds: float
-    """Time of all of it, the choice included."""
+    """Total time, including the choice of settings."""
     settings: Mapping[str, Any]
     """The chosen settings, by name."""
     memory: int
-    """Bytes of features, operators and weights at their most, as shadow_gnn.base.memory_needs estimates them."""
+    """Peak bytes of features, operators and weights, as estimated by shadow_gnn.base.memory_needs."""
     seed: int | None = None
-    """Random seed; None for a baseline that draws nothing."""
+    """Random seed; None for a deterministic baseline."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +51,19 @@ class Problem:
     """A graph with its targets and their labels."""
 
     graph: Graph
-    """The whole graph; every baseline sees all its edges and features, and the labels of the training targets."""
+    """The whole graph; baselines see all edges and features, and the labels of the training targets."""
     task: NodeTask
     """The prediction task."""
     metric: Metric
     """The task's first metric."""
     targets: Mapping[str, Ints]
-    """Node ids of train, valid and, where the graph has it, test."""
+    """Node ids of train, valid and, if it exists, test."""
     labels: Mapping[str, Tensor]
     """Labels of each split's targets."""
 
     @property
     def counts(self) -> GraphCounts:
-        """The graph's numbers, to predict memory."""
+        """The numbers that decide memory."""
         graph = self.graph
         width = 0 if graph.x is None else graph.x.shape[1]
         return GraphCounts(graph.num_nodes, graph.num_edges, width, self.task.out_dim, mapped=graph.path is not None)
@@ -77,14 +76,12 @@ class Problem:
 
 
 def make_problem(graph: Graph) -> Problem:
-    """Gather the baselines' input; a graph without labels or splits, or with values as labels, is one clear line."""
+    """Collect the baselines' input; a graph without labels or splits, or with values as labels, is an error."""
     kind = label_kind(graph)
     if kind == "values":
-        raise ValueError(
-            "baselines: labels must be classes or yes/no labels, got values; there is no baseline for those"
-        )
+        raise ValueError("baselines: labels must be classes or yes/no labels, got values, which have no baseline")
     names = [name for name in ("train", "valid", "test") if name != "test" or name in graph.splits]
-    # Copies: torch wants memory that may be written to, which a graph folder's is not.
+    # Copies: torch needs writable memory, unlike that of a graph folder.
     targets = {name: np.array(split_targets(graph, name)) for name in names}
     labels = {name: _labels(graph, nodes) for name, nodes in targets.items()}
     return Problem(graph, node_task(graph), METRICS[kind][0], targets, labels)
@@ -93,7 +90,7 @@ def make_problem(graph: Graph) -> Problem:
 def input_matrix(graph: Graph) -> Inputs:
     """Return the features of all nodes: bags of words as rows whose sizes sum to 1, numbers as they are. [N, F]"""
     if graph.x is None:
-        raise ValueError("baselines: graph must have features, it has none; label propagation alone needs none")
+        raise ValueError("baselines: graph must have features, got none; only label propagation works without them")
     if not isinstance(graph.x, SparseFeatures):
         return graph.x
     matrix = csr_array((graph.x.data, graph.x.indices, graph.x.indptr), shape=graph.x.shape)
@@ -104,7 +101,7 @@ def input_matrix(graph: Graph) -> Inputs:
 def split_inputs(problem: Problem, x: Inputs) -> dict[str, Tensor]:
     """Return the rows of each split's targets, shifted to mean 0 by column and scaled by one number for all.
 
-    Mean and deviation are those of the training targets. A scale for each column would blow up rare words.
+    Mean and deviation are those of the training targets. A scale for each column would inflate rare words.
     """
     return scaled({name: _rows(x, nodes) for name, nodes in problem.targets.items()})
 

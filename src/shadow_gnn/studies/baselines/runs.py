@@ -1,6 +1,6 @@
-"""The baselines by name, and which of them a graph allows.
+"""The baselines by name, and the selection for a graph.
 
-Not for: what one of them does; each has a file of its own.
+Not for: the baselines themselves; each has its own file.
 """
 
 from __future__ import annotations
@@ -17,22 +17,20 @@ from shadow_gnn.studies.baselines.problem import BaselineResult, Problem
 from shadow_gnn.studies.baselines.sign import POWERS, sign
 
 BASELINES = ("raw", "smoothed", "sgc", "sign", "lp")
-"""Their names, in the order in which they are run."""
+"""Names in the order of the runs."""
 WITHOUT_FEATURES = ("lp",)
 """Those that need no features."""
+_SINGLE = {"raw": raw_features, "smoothed": smoothed_features, "sgc": sgc, "lp": label_propagation}
 
 
 def what_runs(problem: Problem, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the baselines that the graph allows, in their order, and those that have to be skipped."""
+    """Return the baselines that the graph allows, in order, and the skipped ones."""
     for name in names:
         if name not in BASELINES:
             raise ValueError(f"baselines: only must name some of {', '.join(BASELINES)}, got {name!r}")
     chosen = [name for name in BASELINES if name in names]
-    if problem.graph.x is not None:
-        return chosen, []
-    return [name for name in chosen if name in WITHOUT_FEATURES], [
-        name for name in chosen if name not in WITHOUT_FEATURES
-    ]
+    runs = [name for name in chosen if problem.graph.x is not None or name in WITHOUT_FEATURES]
+    return runs, [name for name in chosen if name not in runs]
 
 
 def run_baselines(
@@ -43,21 +41,15 @@ def run_baselines(
     powers: Powers | None = None,
     progress: Progress = silent,
 ) -> Iterator[list[BaselineResult]]:
-    """Give the results of each baseline that the graph allows: one, or one for each seed of those that draw.
+    """Give the results of each baseline that the graph allows: one, or one for each seed of a random one.
 
-    powers: those of SIGN, which are otherwise chosen on validation. One that does not fit into memory is a fault.
+    powers: those of SIGN, otherwise chosen on validation. A baseline that does not fit into memory is an error.
     """
     if repeat < 1:
         raise ValueError(f"baselines: repeat must be at least 1, got {repeat}")
     for name in what_runs(problem, names)[0]:
         check_need(needed(name, problem, powers=powers or most_powers(POWERS)), available_memory())
-        if name == "raw":
-            yield [raw_features(problem, progress)]
-        elif name == "smoothed":
-            yield [smoothed_features(problem, progress)]
-        elif name == "sgc":
-            yield [sgc(problem, progress)]
-        elif name == "sign":
+        if name == "sign":
             yield sign(problem, progress, num_seeds=repeat, powers=powers)
         else:
-            yield [label_propagation(problem, progress)]
+            yield [_SINGLE[name](problem, progress)]

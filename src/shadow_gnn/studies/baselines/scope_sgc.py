@@ -1,4 +1,4 @@
-"""Scope SGC: simple graph convolution inside scopes, Â^k read at the target, and a probe that is fitted to it.
+"""Scope SGC: simple graph convolution inside scopes, Â^k at the target, and a probe fitted to it.
 
 Not for: Â^k over the whole graph (nn/smoothing.py, logistic.py).
 """
@@ -28,14 +28,14 @@ Rows = Mapping[str, "csr_array[Any]"]
 
 @dataclass(frozen=True)
 class Probe:
-    """The shaDow-SGC whose power and decay were best on validation."""
+    """The shaDow-SGC with the best power and decay on validation."""
 
     power: int
     """Steps of propagation inside the scope, k of Â^k."""
     decay: float
     """Weight of the squared weights in the loss."""
     valid: float
-    """The metric on the validation targets, by which both were chosen."""
+    """The metric on the validation targets, which chose both."""
     test: float | None
     """The metric on the test targets, if there are any."""
 
@@ -43,8 +43,8 @@ class Probe:
 def scope_rows(subgraphs: Subgraphs, powers: Sequence[int]) -> list[Matrix]:
     """Return the target's row of Â^k inside each scope, one array for each of the powers k. [P] of [N]
 
-    Â = D^-1/2 (A + I) D^-1/2 of the scope; every edge counts 1. Only the target's row is read, so it is the row that is
-    propagated, one number per node, and not the features: row k + 1 is row k times Â.
+    Â = D^-1/2 (A + I) D^-1/2 of the scope; every edge counts 1. Only the target's row is needed: the
+    row is propagated, one number per node, not the features. Row k + 1 is row k times Â.
     """
     if not powers or min(powers) < 1 or len(set(powers)) < len(powers):
         raise ValueError(f"sgc: powers must be different numbers of at least 1, got {tuple(powers)}")
@@ -61,9 +61,9 @@ def scope_rows(subgraphs: Subgraphs, powers: Sequence[int]) -> list[Matrix]:
 
 
 def fit_probe(problem: Problem, x: Inputs, rows: Mapping[int, Rows], progress: Progress = silent) -> Probe:
-    """Fit logistic regression to what each power gives; return the power that is best on validation.
+    """Fit logistic regression for each power; return the best on validation.
 
-    rows: by power; those of each split stand in the order of the problem's targets.
+    rows: by power; those of a split are in the order of the problem's targets.
     """
     found: list[Probe] = []
     for number, (power, parts) in enumerate(rows.items()):
@@ -75,7 +75,7 @@ def fit_probe(problem: Problem, x: Inputs, rows: Mapping[int, Rows], progress: P
 
 
 def propagate(rows: csr_array[Any], x: Inputs) -> Matrix:
-    """Return the product of some rows with the features, of which only those that are met are read. [B, F]"""
+    """Return the product of some rows with the features; only the features it needs are read. [B, F]"""
     if not isinstance(x, DenseFeatures):
         product = rows @ x
         return product if isinstance(product, np.ndarray) else product.toarray().astype(np.float32, copy=False)
@@ -85,10 +85,10 @@ def propagate(rows: csr_array[Any], x: Inputs) -> Matrix:
 
 
 def in_row_space(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return inputs [B, F] with as many columns as there are training targets, where F is above that.
+    """Return inputs [B, F] with at most as many columns as training targets.
 
-    The weights that minimise a loss with squared weights are sums of training rows, so that coordinates in the space of
-    those rows give the same classifier, at a fraction of the cost for wide bags of words.
+    With weight decay, the best weights are sums of training rows. Coordinates in the space of these rows give the same
+    classifier, at a fraction of the cost for wide bags of words.
     """
     if inputs["train"].shape[0] >= inputs["train"].shape[1]:
         return dict(inputs)
@@ -97,7 +97,7 @@ def in_row_space(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _joined(subgraphs: Subgraphs) -> tuple[Any, Matrix]:
-    """Return the transposed adjacency of all scopes as one matrix without edges across, and D^-1/2 of A + I. [N]"""
+    """Return the transposed adjacency of all scopes as one block-diagonal matrix, and D^-1/2 of A + I. [N]"""
     num_nodes = len(subgraphs.node_id)
     first = np.repeat(subgraphs.ptr[:-1], np.diff(subgraphs.ptr))
     degree = np.diff(subgraphs.indptr)

@@ -1,6 +1,6 @@
-"""SIGN: many operators applied to the features once, then a network that reads each row by itself (Frasca et al. 2020).
+"""SIGN: several operators applied once to the features, then a network on each row by itself (Frasca et al. 2020).
 
-Not for: how the operators are made (operators.py).
+Not for: the operators (operators.py).
 """
 
 from __future__ import annotations
@@ -20,41 +20,44 @@ from shadow_gnn.studies.baselines.memory_needs import needed
 from shadow_gnn.studies.baselines.operators import Operator, Powers, most_powers, operator_names, propagated
 from shadow_gnn.studies.baselines.problem import BaselineResult, Problem, input_matrix, split_inputs
 
+SignInputs = Mapping[Operator, Mapping[str, Tensor]]
+"""Features of the targets by operator and split, [B, F]."""
+
 POWERS: tuple[Powers, ...] = ((2, 0, 0), (2, 2, 0), (2, 2, 2))
-"""Powers (p, s, t) of the adjacency, of PPR and of the triangles that are tried."""
+"""Powers (p, s, t) of the adjacency, of PPR and of the triangles to try."""
 DROPOUTS = (0.3, 0.6)
-"""Shares dropped that are tried."""
+"""Dropout rates to try."""
 
 
 @dataclass(frozen=True)
 class SignOptions:
-    """How the network of SIGN is made and trained."""
+    """Settings of the SIGN network and its training."""
 
     powers: Powers = (2, 2, 2)
     """Powers of the adjacency, of PPR and of the triangles."""
     hidden_dim: int = 64
-    """Columns that each operator's features are mapped to."""
+    """Width of each operator's hidden layer."""
     dropout: float = 0.5
-    """Share of those that is dropped in training."""
+    """Dropout rate of the hidden columns."""
     learning_rate: float = 0.003
     """Step size of Adam."""
     weight_decay: float = 1e-4
-    """Pull of the weights towards 0."""
+    """Weight decay of Adam."""
     batch_size: int = 1024
-    """Targets of a step."""
+    """Targets per step."""
     num_steps: int = 3000
-    """Most steps, rounded up to whole rounds."""
+    """Maximum number of steps, rounded up to whole rounds."""
     patience: int = 200
-    """Steps without a better validation after which training ends."""
+    """Steps without a better validation score before training ends."""
     round_steps: int = 10
-    """Least steps of a round, after which there is a validation; a round is one pass over the targets or several."""
+    """Minimum number of steps between validations; a round is one or more passes over the targets."""
 
 
 class SignNetwork(nn.Module):
-    """W' dropout(PReLU(W_0 x_0 || W_1 x_1 || ...)) with a map for the features of each operator."""
+    """W' dropout(PReLU(W_0 x_0 || W_1 x_1 || ...)) with a linear layer for each operator."""
 
     def __init__(self, in_dim: int, out_dim: int, num_operators: int, options: SignOptions) -> None:
-        """Make the maps; all operators' features have in_dim columns."""
+        """Make the layers; the features of every operator have in_dim columns."""
         super().__init__()
         self.inner = nn.ModuleList(nn.Linear(in_dim, options.hidden_dim) for _ in range(num_operators))
         self.activation = nn.PReLU()
@@ -68,31 +71,17 @@ class SignNetwork(nn.Module):
         return logits
 
 
-@dataclass(frozen=True, eq=False)
-class SignInputs:
-    """The features that every operator gives, of the targets of each split alone."""
-
-    parts: Mapping[Operator, Mapping[str, Tensor]]
-    """By operator and split, [B, F]."""
-
-    def of(self, powers: Powers, split: str) -> list[Tensor]:
-        """Return the features of the operators up to some powers."""
-        return [self.parts[name][split] for name in operator_names(powers)]
-
-
 def sign(
     problem: Problem, progress: Progress = silent, *, num_seeds: int = 1, powers: Powers | None = None
 ) -> list[BaselineResult]:
-    """Train SIGN with each seed, 0 and up; powers and dropout are chosen on validation with the first.
+    """Train SIGN with seeds 0 and up; powers and dropout are chosen on validation with the first.
 
-    powers: (p, s, t) to take instead. The propagation is done once for all.
+    powers: fixed (p, s, t) instead. The propagation is shared.
     """
     begin = time.perf_counter()
     candidates = POWERS if powers is None else (powers,)
     inputs = sign_inputs(problem, most_powers(candidates), progress)
-    tried = [
-        SignOptions(powers=candidate, dropout=share) for candidate, share in itertools.product(candidates, DROPOUTS)
-    ]
+    tried = [SignOptions(powers=each, dropout=share) for each, share in itertools.product(candidates, DROPOUTS)]
     results = [train_sign(problem, inputs, options, 0, progress) for options in tried]
     best = max(range(len(tried)), key=lambda number: results[number].valid)
     first = replace(results[best], seconds=time.perf_counter() - begin)
@@ -101,20 +90,20 @@ def sign(
 
 
 def sign_inputs(problem: Problem, powers: Powers, progress: Progress = silent) -> SignInputs:
-    """Apply every operator up to the powers to the features, and keep the rows of the targets."""
-    x = input_matrix(problem.graph)
-    made = propagated(problem.graph, x, powers, progress)
-    return SignInputs({name: split_inputs(problem, part) for name, part in made})
+    """Apply every operator up to the powers, and return the rows of the targets."""
+    made = propagated(problem.graph, input_matrix(problem.graph), powers, progress)
+    return {name: split_inputs(problem, part) for name, part in made}
 
 
 def train_sign(
     problem: Problem, inputs: SignInputs, options: SignOptions, seed: int, progress: Progress = silent
 ) -> BaselineResult:
-    """Train one network until validation is no longer better, and score it as it was at its best."""
+    """Train one network until validation no longer improves, and score its best state."""
     begin = time.perf_counter()
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        parts = {name: inputs.of(options.powers, name) for name in problem.targets}
+        names = operator_names(options.powers)
+        parts = {split: [inputs[name][split] for name in names] for split in problem.targets}
         network = SignNetwork(parts["train"][0].shape[1], problem.task.out_dim, len(parts["train"]), options)
         best_valid, best_step = -1.0, 0
         weights: dict[str, Tensor] = {}
@@ -136,7 +125,7 @@ def train_sign(
 def _rounds(
     problem: Problem, network: SignNetwork, inputs: Sequence[Tensor], options: SignOptions, seed: int
 ) -> Iterator[int]:
-    """Train one pass over the targets after the other, giving the number of steps done after each round."""
+    """Train pass after pass over the targets and give the number of steps after each round."""
     optimizer = torch.optim.Adam(
         network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
     )

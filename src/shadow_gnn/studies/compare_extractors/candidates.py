@@ -1,6 +1,6 @@
-"""Candidates: extractors that are named, or written as TOML tables, made with the size that all of them share.
+"""Candidates: extractors given by name or as TOML tables, with a common scope size.
 
-Not for: what the size means for each kind (sized.py).
+Not for: the options that set the size (sized.py).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ class Candidate:
     """One extractor to compare."""
 
     name: str
-    """The kind, with the settings that were given."""
+    """The kind, with the given settings."""
     settings: dict[str, Any]
-    """Its table, as a recipe has it, every key filled in."""
+    """Its complete table, as in a recipe."""
     extractor: Extractor
     """With one thread."""
     required: bool = True
-    """Whether it was asked for; where not, it may be left out of a graph that it cannot serve."""
+    """Whether it was requested; others may be skipped if the graph does not suit them."""
 
 
 def default_candidates(size: int) -> list[Candidate]:
-    """Return one candidate of every kind that a size is enough for."""
+    """Return one candidate of every comparable kind."""
     return [replace(_candidate(kind, {"kind": kind}, size), required=False) for kind in comparable_kinds()]
 
 
 def read_candidates(texts: Sequence[str], size: int) -> list[Candidate]:
-    """Read kinds with commas between them, or one TOML table such as {kind = "ppr", teleport = 0.1}, per text.
+    """Read comma-separated kinds, or one TOML table such as {kind = "ppr", teleport = 0.1}, from each text.
 
-    Keys that a table leaves out are those that give scopes of the size.
+    Missing keys of a table follow from the size.
     """
     found: list[Candidate] = []
     for text in texts:
@@ -58,20 +58,16 @@ def read_candidates(texts: Sequence[str], size: int) -> list[Candidate]:
 
 
 def _name(table: dict[str, Any]) -> str:
-    """Write a table as its kind and what it sets."""
-    settings = [f"{key}={_shown(value)}" for key, value in table.items() if key != "kind"]
-    return " ".join([str(table["kind"]), *settings])
-
-
-def _shown(value: Any) -> str:
-    return str(value) if not isinstance(value, list) else ",".join(map(str, value))
+    """Return a table as its kind and settings."""
+    shown = {key: ",".join(map(str, value)) if isinstance(value, list) else value for key, value in table.items()}
+    return " ".join([str(table["kind"]), *(f"{key}={value}" for key, value in shown.items() if key != "kind")])
 
 
 def _candidate(name: str, table: dict[str, Any], size: int) -> Candidate:
-    """Make a candidate; all faults of its table are shown together."""
+    """Make a candidate; an error lists all faults of its table."""
     kind = table["kind"]
     whole = {**sized_table(kind, size), **table} if isinstance(kind, str) and kind in KINDS else table
     made = checked_extractor(whole, _OWNER)
-    # As in training, so that scopes that are drawn there are drawn here.
+    # As in training, where some extractors are random.
     built = build_extractor(made, training=True).with_common(num_threads=1)
     return Candidate(name, extractor_table(made), built)

@@ -1,6 +1,6 @@
-"""Choice: one extractor of several, and the reason in one line.
+"""Choice: one extractor of several, and the reason in one line, without test targets.
 
-Not for: measuring them (run.py). Test targets are never used.
+Not for: measuring them (comparison.py).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from shadow_gnn.studies.compare_extractors.record import ExtractorRow
 def choose_extractor(rows: Sequence[ExtractorRow], *, metric: str | None, num_valid: int) -> tuple[str, str]:
     """Return the name of the row to begin with and the reason.
 
-    By the probe: the fastest of those within one standard error of the best on validation. Without a probe, by the
-    share of the target's class in scopes, of those that are at least half as large as the largest: what is near has the
-    same class more often, so that small scopes would win by their size. Without classes there is nothing to judge by.
+    With a probe: the fastest within one standard error of the best on validation. Without a probe: the largest share of
+    the target's class, among scopes at least half as large as the largest. Close nodes share the class more often, and
+    small scopes would win by their size alone. Without classes there is no criterion.
     """
     if metric is not None:
         return _by_probe(rows, metric.replace("_", "-"), num_valid)
@@ -28,7 +28,7 @@ def choose_extractor(rows: Sequence[ExtractorRow], *, metric: str | None, num_va
         share = best.contents.homophily
         return best.name, f"no probe could be fitted; its scopes have the most of the target's own class ({share:.1%})"
     first = next((row for row in rows if row.name == "ppr"), rows[0])
-    return first.name, "nothing to judge by without classes; it is where to begin, and a run will tell"
+    return first.name, "no criterion without classes; start with it and compare runs"
 
 
 def _by_probe(rows: Sequence[ExtractorRow], metric: str, num_valid: int) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Comparison: extract scopes of the same targets with every candidate, in turns, and compare them.
 
-Not for: which candidates (candidates.py) or which is best (choice.py).
+Not for: the candidates (candidates.py) or the recommendation (choice.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.studies.baselines.problem import Inputs, input_matrix, make_problem
 from shadow_gnn.studies.baselines.scope_sgc import Probe, fit_probe, scope_rows
 from shadow_gnn.studies.compare_extractors.candidates import Candidate
@@ -27,23 +27,21 @@ from shadow_gnn.studies.compare_extractors.labels import SeenLabels, seen_labels
 from shadow_gnn.studies.compare_extractors.record import Comparison, ExtractorRow
 from shadow_gnn.tasks.task import label_kind, split_targets
 
-Ints = NDArray[np.int64]
-
 POWERS = (1, 2, 4, 8)
-"""Steps of propagation that the probe tries: from direct neighbours to a mixture of the whole scope."""
+"""Steps of propagation for the probe: from direct neighbors to a mixture of the whole scope."""
 _CHUNK = 256
 
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """How much is measured."""
+    """Extent of the measurements."""
 
     size: int = 100
-    """Most nodes of a scope."""
+    """Maximum scope size."""
     num_targets: int = 1000
-    """Targets to draw from each split, or from all nodes of a graph without splits."""
+    """Targets to sample from each split, or from all nodes of a graph without splits."""
     seeds: tuple[int, ...] = (0,)
-    """Each draws targets and scopes of its own."""
+    """Random seeds; each has its own targets and scopes."""
 
 
 @dataclass
@@ -71,7 +69,7 @@ class _Measured:
 def compare_extractors(
     graph: Graph, candidates: Sequence[Candidate], options: CompareOptions, progress: Progress = silent
 ) -> Comparison:
-    """Measure every candidate on the same targets; candidates that nobody asked for may be left out, with a note."""
+    """Measure every candidate on the same targets; default candidates may be skipped, with a note."""
     begin = time.perf_counter()
     if graph.num_nodes == 0 or not options.seeds:
         raise ValueError("compare-extractors: graph must have nodes and seeds must be given, got none")
@@ -120,7 +118,7 @@ class _Round:
 
 
 def _that_serve(graph: Graph, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[str]]:
-    """Try every candidate on one target, which also pays for its scratch memory."""
+    """Try every candidate on one target, which also allocates its scratch memory."""
     kept, notes = [], []
     for candidate in candidates:
         try:
@@ -128,7 +126,7 @@ def _that_serve(graph: Graph, candidates: Sequence[Candidate]) -> tuple[list[Can
         except ValueError as error:
             if candidate.required:
                 raise
-            notes.append(f"left out: {candidate.name}: {error}")
+            notes.append(f"skipped: {candidate.name}: {error}")
         else:
             kept.append(candidate)
     if not kept:
@@ -137,17 +135,17 @@ def _that_serve(graph: Graph, candidates: Sequence[Candidate]) -> tuple[list[Can
 
 
 def _no_probe(graph: Graph) -> str:
-    """Say why no probe can be fitted; empty if one can."""
+    """Return the reason for a missing probe; empty otherwise."""
     if graph.x is None or graph.y is None:
         missing = " and no ".join(name for name, array in (("features", graph.x), ("labels", graph.y)) if array is None)
         return f"no probe: the graph has no {missing}"
     if not {"train", "valid"} <= graph.splits.keys():
         return "no probe: the graph has no splits train and valid"
-    return "no probe: labels are values, and it is for classes" if label_kind(graph) == "values" else ""
+    return "no probe: labels must be classes, got values" if label_kind(graph) == "values" else ""
 
 
 def _sample(graph: Graph, count: int, seed: int) -> dict[str, Ints]:
-    """Draw targets with labels from each split, or from all nodes where there are no labels or splits."""
+    """Sample targets with labels from each split, or from all nodes without labels or splits."""
     rng = np.random.default_rng(seed)
     if graph.y is None or not {"train", "valid"} <= graph.splits.keys():
         return {"all": np.sort(rng.choice(graph.num_nodes, min(count, graph.num_nodes), replace=False, shuffle=False))}
@@ -160,7 +158,7 @@ def _sample(graph: Graph, count: int, seed: int) -> dict[str, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The probe's part of the scopes of one chunk; edges are no longer needed."""
+    """The probe's part of the scopes of one chunk, without edges."""
 
     split: str
     sizes: Ints
@@ -192,7 +190,7 @@ def _one_seed(given: _Round, measured: Sequence[_Measured], progress: Progress) 
 
 
 def _extract(given: _Round, one: _Measured, nodes: Ints) -> Subgraphs:
-    """Extract the scopes of one chunk; time and contents are added up."""
+    """Extract the scopes of one chunk and add its time and contents."""
     begin = time.process_time()
     found = one.candidate.extractor(given.graph, nodes, seed=given.seed)
     one.cpu_seconds += time.process_time() - begin

@@ -1,6 +1,6 @@
-"""Contents: sizes, hops and labels of the scopes of one extractor, and how alike those of two are.
+"""Contents: sizes, hops and labels of the scopes of one extractor, and the similarity of two.
 
-Not for: time, nor for what a model makes of the scopes.
+Not for: time, or models on the scopes.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract import Subgraphs
+from shadow_gnn.graph.record import Ints
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 UNKNOWN = -1
-"""The class of a node whose label is not to be seen."""
+"""Class of a node with a hidden or unknown label."""
 
 
 @dataclass(frozen=True)
@@ -24,20 +24,20 @@ class Contents:
     """Average contents of the scopes of one extractor."""
 
     num_nodes: float
-    """Nodes of a scope, the target included."""
+    """Nodes of a scope, including the target."""
     hop_share: tuple[float, ...]
-    """Share of all nodes but the targets at hop 1, 2, 3, …"""
+    """Share of nodes at hop 1, 2, 3, …, without targets."""
     homophily: float | None
-    """Share of the known classes in a scope, that of the target left out, which are the target's own: the mean over
-    targets of known class that have another in their scope. None without any."""
+    """Share of the target's class among the other known classes of a scope, on average over targets of known class with
+    another one in their scope. None without any."""
     entropy: float | None
-    """Entropy of these classes in bits, a mean over the same targets: 0 where all are equal. None without targets."""
+    """Mean entropy of these classes in bits over the same targets: 0 if all are equal. None without targets."""
     num_judged: int
-    """Targets that homophily and entropy are means over."""
+    """Targets behind homophily and entropy."""
 
 
 class Tally:
-    """Adds up the contents of scopes, block by block."""
+    """The total contents of scopes, block by block."""
 
     def __init__(self) -> None:
         self._num_scopes = 0
@@ -46,7 +46,7 @@ class Tally:
         self._entropy: list[Floats] = []
 
     def add(self, subgraphs: Subgraphs, label: Ints | None = None) -> None:
-        """Count scopes of nodes; label [N]: the class of each of their nodes, UNKNOWN where it is not to be seen."""
+        """Count scopes of nodes; label [N]: the class of each of their nodes, UNKNOWN for hidden ones."""
         self._num_scopes += len(subgraphs)
         hops = np.bincount(subgraphs.hop, minlength=len(self._hops))
         hops[: len(self._hops)] += self._hops
@@ -57,7 +57,7 @@ class Tally:
             self._entropy.append(entropy)
 
     def result(self) -> Contents:
-        """Return the means so far; there must be a scope."""
+        """Return the means so far, over at least one scope."""
         homophily, entropy = (np.concatenate(parts or [np.empty(0)]) for parts in (self._homophily, self._entropy))
         others = self._hops[1:]
         return Contents(
@@ -70,9 +70,9 @@ class Tally:
 
 
 def label_agreement(subgraphs: Subgraphs, label: Ints) -> tuple[Floats, Floats]:
-    """Return homophily and entropy of each scope whose target's class and one more are known (see Contents).
+    """Return homophily and entropy of each scope with a known target class and another known one (see Contents).
 
-    label [N]: the class of each node of the scopes, UNKNOWN where it is not to be seen.
+    label [N]: the class of each node of the scopes, UNKNOWN for hidden ones.
     """
     first = subgraphs.ptr[:-1]
     scope = np.repeat(np.arange(len(subgraphs)), np.diff(subgraphs.ptr))
@@ -90,7 +90,7 @@ def label_agreement(subgraphs: Subgraphs, label: Ints) -> tuple[Floats, Floats]:
 
 
 def jaccard(a: Subgraphs, b: Subgraphs, num_graph_nodes: int) -> Floats:
-    """Return, target by target, the share of the nodes of either scope that both have; both are of the same targets."""
+    """Return the Jaccard similarity of the scopes of each target; both are of the same targets."""
     if not np.array_equal(a.targets, b.targets):
         raise ValueError("jaccard: scopes must be of the same targets, got others")
     keys = (_keys(a, num_graph_nodes), _keys(b, num_graph_nodes))
@@ -101,7 +101,7 @@ def jaccard(a: Subgraphs, b: Subgraphs, num_graph_nodes: int) -> Floats:
 
 
 def _keys(subgraphs: Subgraphs, num_graph_nodes: int) -> Ints:
-    """Number every node of every scope, so that the same node of another target's scope has another number. [N]"""
+    """Return a unique number for each pair of scope and node. [N]"""
     scope = np.repeat(np.arange(len(subgraphs)), np.diff(subgraphs.ptr))
     numbers: Ints = scope * num_graph_nodes + subgraphs.node_id
     return numbers

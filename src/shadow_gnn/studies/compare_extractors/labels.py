@@ -1,6 +1,6 @@
-"""Labels: which classes a comparison may see.
+"""Labels: the classes visible to a comparison.
 
-Not for: what is made of them (contents.py).
+Not for: statistics of them (contents.py).
 """
 
 from __future__ import annotations
@@ -8,31 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.extract.gather import array_rows
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.studies.compare_extractors.contents import UNKNOWN
 from shadow_gnn.tasks.task import label_kind, split_targets
-
-Ints = NDArray[np.int64]
 
 _BLOCK_NODES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class SeenLabels:
-    """The classes of some nodes of a graph, and of no others."""
+    """The visible classes of a graph."""
 
     graph: Graph
-    """Whose classes they are."""
+    """The graph."""
     nodes: Ints | None
-    """Nodes whose classes are seen, ascending; None for all that are known."""
+    """Nodes with a visible class, ascending; None for all known ones."""
     num_known: int
-    """How many these are."""
+    """Number of visible classes."""
 
     def of(self, node_id: Ints) -> Ints:
-        """Return the class of each node, UNKNOWN where it is not seen. [N]"""
+        """Return the class of each node, UNKNOWN for hidden ones. [N]"""
         rows = array_rows(self.graph, "y", node_id)
         assert rows is not None
         label = np.where(rows < 0, UNKNOWN, rows).astype(np.int64)
@@ -43,20 +40,20 @@ class SeenLabels:
 
 
 def seen_labels(graph: Graph) -> tuple[SeenLabels | None, str]:
-    """Return what may be seen, or None, and a line that says so: classes of the training nodes, where there are any.
+    """Return the visible classes, or None, and a line about them: those of the training nodes, if the graph has splits.
 
-    Those of validation and test would tell how good the scopes of the very targets are that models are judged on.
+    The classes of validation and test would leak the labels that judge the models.
     """
     if graph.y is None or label_kind(graph) != "classes":
         what = "no labels" if graph.y is None else "no classes"
-        return None, f"homophily and entropy are left out: the graph has {what}"
+        return None, f"homophily and entropy are missing: the graph has {what}"
     if graph.splits:
         if "train" not in graph.splits:
-            return None, "homophily and entropy are left out: the graph has no split train"
+            return None, "homophily and entropy are missing: the graph has no split train"
         nodes = np.sort(split_targets(graph, "train"))
         return SeenLabels(graph, nodes, len(nodes)), (
             f"homophily and entropy see the classes of the {len(nodes):,} training nodes alone"
         )
     blocks = range(0, graph.num_nodes, _BLOCK_NODES)
     count = sum(int((np.asarray(graph.y[start : start + _BLOCK_NODES]) >= 0).sum()) for start in blocks)
-    return SeenLabels(graph, None, count), f"homophily and entropy see the classes of all {count:,} labelled nodes"
+    return SeenLabels(graph, None, count), f"homophily and entropy see the classes of all {count:,} labeled nodes"

@@ -1,46 +1,37 @@
 """Plot: one PNG of several extractors side by side.
 
-Not for: computing what it shows.
+Not for: the numbers in it (comparison.py).
 """
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from shadow_gnn.base.files import write_file
 from shadow_gnn.studies.compare_extractors.record import Comparison
+from shadow_gnn.studies.figures import COLORS, png_figure
 
-_COLOUR, _OTHER = "#4878a8", "#d0885c"
+_OTHER = "#d0885c"
 _SHADES = ("#274b70", "#4878a8", "#7fa6cc", "#b4cde4")
 
 
 def plot_comparison(found: Comparison, title: str, path: Path) -> None:
-    """Draw time, hops, overlap and, where there are any, classes and the probe, and write them as PNG."""
-    # The object interface: no global backend is chosen and no figure outlives this call.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    """Draw time, hops, overlap and, if available, classes and the probe, and write them as PNG."""
     panels = [_times, _hops, _overlap]
     if any(row.contents.homophily is not None for row in found.rows):
         panels.insert(2, _labels)
     if found.metric is not None:
         panels.insert(-1, _probe)
     height = 1.6 + 0.28 * len(found.rows)
-    figure = Figure(figsize=(3.6 * len(panels), height), layout="constrained")
-    canvas: Any = FigureCanvasAgg(figure)
-    for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
-        panel(axes, found)
-    figure.suptitle(f"{title}: scopes of at most {found.size} nodes; begin with {found.recommended}", fontsize=10)
-    buffer = io.BytesIO()
-    canvas.print_png(buffer)
-    write_file(path, buffer.getvalue())
+    with png_figure(path, (3.6 * len(panels), height)) as figure:
+        for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
+            panel(axes, found)
+        figure.suptitle(f"{title}: scopes of at most {found.size} nodes; begin with {found.recommended}", fontsize=10)
 
 
 def _times(axes: Any, found: Comparison) -> None:
-    axes.barh(range(len(found.rows)), [row.cpu_us for row in found.rows], color=_COLOUR)
+    axes.barh(range(len(found.rows)), [row.cpu_us for row in found.rows], color=COLORS[0])
     axes.set_xscale("log")
     axes.set_xlabel("CPU µs per target")
     _names(axes, found, "time")
@@ -63,19 +54,19 @@ def _hops(axes: Any, found: Comparison) -> None:
 
 def _labels(axes: Any, found: Comparison) -> None:
     values = [row.contents.homophily or 0.0 for row in found.rows]
-    axes.barh(range(len(found.rows)), values, color=_COLOUR)
+    axes.barh(range(len(found.rows)), values, color=COLORS[0])
     axes.set_xlabel(f"share of the target's class, {found.num_known:,} labels")
     _names(axes, found, "homophily")
 
 
 def _probe(axes: Any, found: Comparison) -> None:
-    for offset, colour, split in ((-0.15, _COLOUR, "valid"), (0.15, _OTHER, "test")):
+    for offset, color, split in ((-0.15, COLORS[0], "valid"), (0.15, _OTHER, "test")):
         values = [getattr(row, split) for row in found.rows]
         if not values[0]:
             continue
         error = [stdev(several) if len(several) > 1 else 0.0 for several in values]
         where = [place + offset for place in range(len(values))]
-        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=colour, label=split)
+        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=color, label=split)
     axes.set_ylim(-0.5, len(found.rows) - 0.5)
     axes.set_xlabel(f"{found.metric} of shaDow-SGC".replace("_", "-"))
     axes.legend(fontsize=7)
@@ -98,4 +89,3 @@ def _names(axes: Any, found: Comparison, title: str) -> None:
     axes.set_title(title, fontsize=9)
     if not axes.yaxis_inverted():
         axes.invert_yaxis()
-    axes.spines[["top", "right"]].set_visible(False)

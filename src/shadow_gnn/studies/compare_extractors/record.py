@@ -1,6 +1,6 @@
 """Record: the results of a comparison of extractors, as frozen records.
 
-Not for: finding it (compare) or showing it (table.py, plot.py, cli).
+Not for: measuring (comparison.py) or showing them (table.py, plot.py, cli).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class ExtractorRow:
     """One extractor on one graph."""
 
     name: str
-    """As it was asked for: a kind, with the settings that differ from the usual ones."""
+    """The kind, with the given settings."""
     settings: Mapping[str, Any]
-    """Its table, as a recipe has it."""
+    """Its table, as in a recipe."""
     cpu_us: float
     """CPU time of extraction per target, one thread, in microseconds."""
     contents: Contents
@@ -29,7 +29,7 @@ class ExtractorRow:
     test: tuple[float, ...]
     """The metric of the probe on the test targets; empty without a probe or a test split."""
     powers: tuple[int, ...]
-    """Steps of propagation that validation chose for the probe, one for each seed."""
+    """Steps of propagation chosen on validation, one for each seed."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,24 @@ class Comparison:
     """Several extractors on one graph at one scope size."""
 
     size: int
-    """Most nodes of a scope."""
+    """Maximum scope size."""
     seeds: tuple[int, ...]
-    """Each draws targets and scopes of its own."""
+    """Random seeds; each has its own targets and scopes."""
     num_targets: Mapping[str, int]
-    """Targets that each seed draws, by split; all where the graph has no splits."""
+    """Targets of each seed by split; "all" for a graph without splits."""
     metric: str | None
-    """Of the probe: accuracy or micro_f1; None without a probe."""
+    """Metric of the probe: accuracy or micro_f1; None without a probe."""
     num_known: int
-    """Nodes whose classes homophily and entropy see; 0 without classes."""
+    """Visible classes for homophily and entropy; 0 without classes."""
     rows: tuple[ExtractorRow, ...]
-    """In the order they were asked for."""
+    """One for each candidate, in order."""
     overlap: tuple[tuple[float, ...], ...]
-    """Mean share of the nodes of either scope that both have, for each pair of rows."""
+    """Mean Jaccard similarity of the scopes, for each pair of rows."""
     notes: tuple[str, ...]
     """Omissions and their reasons."""
     recommended: str
-    """The row to begin with."""
+    """Name of the recommended row."""
     reason: str
-    """Why, in one line."""
+    """Reason, in one line."""
     seconds: float
-    """Wall time of all of it."""
+    """Total wall time."""

@@ -11,11 +11,11 @@ from statistics import mean, stdev
 from shadow_gnn.studies.compare_extractors.record import Comparison, ExtractorRow
 
 _NUM_HOPS = 3
-"""Hops that have a column; the last one holds the rest."""
+"""Hops with a column; the last one includes the rest."""
 
 
 def columns(found: Comparison) -> list[str]:
-    """Return the heads of all columns that the graph allows, the extractor's name first."""
+    """Return the headings of all columns that the graph allows, the extractor's name first."""
     hops = [f"hop {hop}" for hop in range(1, _NUM_HOPS)] + [f"hop {_NUM_HOPS}+"]
     heads = ["extractor", "CPU µs", "nodes", *hops]
     if found.num_known:
@@ -27,7 +27,7 @@ def columns(found: Comparison) -> list[str]:
 
 
 def cells(found: Comparison) -> list[list[str]]:
-    """Return one row of text for each extractor, under the heads of columns()."""
+    """Return one row of text for each extractor, with the headings of columns()."""
     return [_cells(found, row) for row in found.rows]
 
 
@@ -67,7 +67,7 @@ def markdown(found: Comparison, title: str) -> str:
 
 
 def headline(found: Comparison) -> str:
-    """Say how many targets of which splits, at which size."""
+    """Return one line on targets, size, seeds and time."""
     parts = (f"{count:,}" if name == "all" else f"{count:,} {name}" for name, count in found.num_targets.items())
     targets = " + ".join(parts)
     several = f", {len(found.seeds)} seeds" if len(found.seeds) > 1 else f", seed {found.seeds[0]}"

@@ -3,33 +3,8 @@
 Not for: measured times.
 """
 
-from shadow_gnn.studies.cost.counts import (
-    ScopeSizes,
-    full_batch_cost,
-    full_batch_macs,
-    normal_cost,
-    normal_macs,
-    scope_sizes,
-    shadow_cost,
-    shadow_macs,
-)
-from shadow_gnn.studies.cost.equations import ModelShape, ensemble_macs, model_macs
-from shadow_gnn.studies.cost.estimate import Estimate, estimate_mean, estimate_ratio, sample_targets
+from shadow_gnn.studies.cost.counts import normal_cost, shadow_cost
+from shadow_gnn.studies.cost.equations import ModelShape
+from shadow_gnn.studies.cost.estimate import estimate_ratio, sample_targets
 
-__all__ = [
-    "Estimate",
-    "ModelShape",
-    "ScopeSizes",
-    "ensemble_macs",
-    "estimate_mean",
-    "estimate_ratio",
-    "full_batch_cost",
-    "full_batch_macs",
-    "model_macs",
-    "normal_cost",
-    "normal_macs",
-    "sample_targets",
-    "scope_sizes",
-    "shadow_cost",
-    "shadow_macs",
-]
+__all__ = ["ModelShape", "estimate_ratio", "normal_cost", "sample_targets", "shadow_cost"]

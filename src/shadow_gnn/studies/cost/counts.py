@@ -1,4 +1,4 @@
-"""Counts: nodes and edges that a model works on for each target, and their cost.
+"""Counts: nodes and edges that a model processes for each target, and their cost.
 
 Not for: the equations (equations.py) or the mean over targets (estimate.py).
 """
@@ -6,27 +6,23 @@ Not for: the equations (equations.py) or the mean over targets (estimate.py).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, Subgraphs
 from shadow_gnn.extract.core_calls import check_targets
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import HopCounts, hop_counts
-from shadow_gnn.studies.cost.equations import ModelShape, layer_macs, model_macs, readout_macs
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from shadow_gnn.studies.cost.equations import Floats, ModelShape, layer_macs, model_macs, readout_macs
 
 _BLOCK_TARGETS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class ScopeSizes:
-    """How large the scopes of some targets are."""
+    """Sizes of the scopes of some targets."""
 
     nodes: Ints
     """[B]."""
@@ -37,7 +33,7 @@ class ScopeSizes:
 def scope_sizes(
     graph: Graph, extractor: Extractor, targets: ArrayLike, *, seed: int = 0, progress: Progress = silent
 ) -> ScopeSizes:
-    """Extract the scopes of all targets, block by block, and keep only their sizes."""
+    """Extract the scopes of all targets, block by block, and return their sizes."""
     groups = check_targets(graph, targets, "scope_sizes")
     parts = []
     for start in range(0, len(groups), _BLOCK_TARGETS):
@@ -52,10 +48,10 @@ def _sizes(subgraphs: Subgraphs) -> tuple[Ints, Ints]:
 
 
 def normal_macs(counts: HopCounts, network: ModelShape) -> Floats:
-    """Count the operations of a normal GNN for each target by itself, from its whole neighbourhood. [B]
+    """Count the operations of a normal GNN for each target by itself, from its whole neighborhood. [B]
 
-    Layer l reads all nodes within L - l + 1 hops and makes those within L - l. One search serves all networks of up to
-    as many layers as it went hops.
+    Layer l reads all nodes within L - l + 1 hops and computes those within L - l. One search serves all networks with
+    at most as many layers as its hops.
     """
     num_layers = network.num_layers
     if counts.num_hops < num_layers:
@@ -64,7 +60,7 @@ def normal_macs(counts: HopCounts, network: ModelShape) -> Floats:
         raise ValueError(f"normal_macs: readout must be center without a scope to pool, got {network.readout!r}")
     nodes = [counts.num_nodes[:, num_layers - done] for done in range(num_layers + 1)]
     edges = [counts.num_edges[:, num_layers - done] for done in range(1, num_layers + 1)]
-    return _each(model_macs(network, nodes, edges))
+    return np.asarray(model_macs(network, nodes, edges), np.float64)
 
 
 def normal_cost(graph: Graph, targets: ArrayLike, network: ModelShape) -> Floats:
@@ -74,8 +70,8 @@ def normal_cost(graph: Graph, targets: ArrayLike, network: ModelShape) -> Floats
 
 def shadow_macs(sizes: ScopeSizes, network: ModelShape) -> Floats:
     """Count the operations of a shaDow GNN for each scope: every layer runs on all its nodes and edges. [B]"""
-    num_layers = network.num_layers
-    return _each(model_macs(network, [sizes.nodes] * (num_layers + 1), [sizes.edges] * num_layers))
+    nodes, edges = [sizes.nodes] * (network.num_layers + 1), [sizes.edges] * network.num_layers
+    return np.asarray(model_macs(network, nodes, edges), np.float64)
 
 
 def shadow_cost(subgraphs: Subgraphs, network: ModelShape) -> Floats:
@@ -84,7 +80,7 @@ def shadow_cost(subgraphs: Subgraphs, network: ModelShape) -> Floats:
 
 
 def full_batch_macs(graph: Graph, network: ModelShape) -> float:
-    """Count the operations of a normal GNN on the whole graph at once, which answers for all nodes."""
+    """Count the operations of a normal GNN on the whole graph at once, for all nodes."""
     if network.readout != "center":
         raise ValueError(f"full_batch_macs: readout must be center without scopes to pool, got {network.readout!r}")
     num_layers = network.num_layers
@@ -93,11 +89,7 @@ def full_batch_macs(graph: Graph, network: ModelShape) -> float:
 
 
 def full_batch_cost(graph: Graph, network: ModelShape, num_targets: int) -> float:
-    """Share the operations of one pass over the whole graph among its targets: the appendix's remark."""
+    """Divide the operations of one pass over the whole graph by its targets: the appendix's remark."""
     if num_targets < 1:
         raise ValueError(f"full_batch_cost: num_targets must be at least 1, got {num_targets}")
     return full_batch_macs(graph, network) / num_targets
-
-
-def _each(macs: Any) -> Floats:
-    return np.asarray(macs, np.float64)

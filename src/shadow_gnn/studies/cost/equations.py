@@ -1,4 +1,4 @@
-"""Equations: multiply-add operations of a model, from the numbers of nodes and edges that its layers work on.
+"""Equations: multiply-add operations of a model, from the numbers of nodes and edges of its layers.
 
 Not for: counting those nodes and edges (counts.py).
 """
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Counts = NDArray[np.float64] | float
+Floats = NDArray[np.float64]
+Counts = Floats | float
 """One number, or one for each target."""
 
 SKIPS = ("none", "max", "sum", "concat")
@@ -25,15 +26,15 @@ class ModelShape:
     """Layer kind and widths of a model, for the equations."""
 
     layer: str
-    """gcn, sage, gat and gatconv as in the paper; gin, sgc and mlp by equations of our own in the same spirit."""
+    """gcn, sage, gat and gatconv as in the paper; gin, sgc and mlp by similar equations of our own."""
     dims: tuple[int, ...]
-    """Columns of the input and of every layer's output. [L + 1]"""
+    """Widths of the input and of every layer's output. [L + 1]"""
     skip: str = "none"
-    """How the outputs of all layers are joined: none, max, sum or concat."""
+    """Join of the layers' outputs: none, max, sum or concat."""
     readout: str = "center"
     """center, sum, mean, max or sort."""
     sort_size: int = 25
-    """Nodes that the sort readout keeps."""
+    """Nodes kept by the sort readout."""
 
     def __post_init__(self) -> None:
         for name, known in (("layer", LAYERS), ("skip", SKIPS), ("readout", READOUTS)):
@@ -53,15 +54,15 @@ class ModelShape:
 
     @property
     def joined_dim(self) -> int:
-        """Columns of the layers' outputs after the skip."""
+        """Width of the layers' outputs after the skip."""
         return sum(self.dims[1:]) if self.skip == "concat" else self.dims[-1]
 
 
 def model_macs(network: ModelShape, num_nodes: Sequence[Any], num_edges: Sequence[Any]) -> Any:
     """Add up all layers and the readout.
 
-    num_nodes [L + 1]: nodes that the first layer reads and that each layer returns; num_edges [L]: edges that each
-    layer sums over. Each is one number, or an array with one for each target, and so is the result.
+    num_nodes [L + 1]: nodes that the first layer reads, then the output nodes of each layer; num_edges [L]: edges of
+    each layer. Each is one number, or an array with one for each target, and so is the result.
     """
     return layer_macs(network, num_nodes, num_edges) + readout_macs(network, _float(num_nodes[-1]))
 
@@ -85,15 +86,15 @@ def readout_macs(network: ModelShape, num_nodes: Any) -> Any:
     """Count the skip and the readout after the layers, by equations of our own; num_nodes: pooled nodes.
 
     With width d after the skip and d' out: joining L layers by max or sum costs (L - 1) d per row that is joined;
-    pooling n nodes n d, of each layer's output where the skip comes after it; keeping s sorted rows a map from s d;
-    whatever is more than the target's one vector a map into d' columns. Nothing for center without a skip.
+    pooling n nodes n d, for each layer's output if the skip comes later; keeping s sorted rows a map from s d; anything
+    beyond the target's vector a map into d' columns. Center without a skip costs nothing.
     """
     own, width, out = network.joined_dim, network.dims[-1], network.dims[-1]
     joins = (network.num_layers - 1) * width if network.skip in ("max", "sum") else 0
     if network.readout == "center":
         return joins + (own * out if network.skip != "none" else 0) + 0.0 * num_nodes
     if network.readout == "sort":
-        # Rows are joined before they are sorted, and mapped once they are chosen.
+        # Rows are joined before sorting, and mapped after the choice.
         pooled, pooled_width = joins * num_nodes + network.sort_size * own * out, out
     else:
         pooled, pooled_width = joins + num_nodes * (sum(network.dims[1:]) if network.skip != "none" else width), own
@@ -101,7 +102,7 @@ def readout_macs(network: ModelShape, num_nodes: Any) -> Any:
 
 
 def ensemble_macs(branches: Sequence[Any], dim: int, *, attention: bool = True) -> Any:
-    """Add up branches whose embeddings of `dim` columns are joined, by an equation of our own.
+    """Add up branches and the join of their embeddings of `dim` columns, by an equation of our own.
 
     Attention maps each embedding (d d), takes a product with the query (d) and adds it up by its weight (d); a mean
     adds it up.
@@ -139,7 +140,7 @@ def _mlp(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_di
 
 
 def _sgc(network: ModelShape, nodes: list[Counts], edges: list[Counts]) -> Any:
-    """Our own: every step sums the input's columns; the one linear map is of what the last step returns."""
+    """Our own: every step sums the input's columns; one linear map follows the last step."""
     in_dim, out_dim = network.dims[0], network.dims[-1]
     return sum(edges) * in_dim + nodes[-1] * in_dim * out_dim
 
@@ -153,4 +154,4 @@ _EQUATIONS: dict[str, Callable[[Counts, Counts, Counts, int, int], Counts]] = {
     "mlp": _mlp,
 }
 LAYERS = (*_EQUATIONS, "sgc")
-"""Layers that there are equations for."""
+"""Layers with an equation."""

@@ -1,6 +1,6 @@
-"""Estimate: a mean over all targets, or a ratio of two, from a sample of them, with how far off it may be.
+"""Estimate: a mean over all targets, or a ratio of two, from a sample, with a confidence interval.
 
-Not for: what is averaged (counts.py).
+Not for: the values (counts.py).
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from shadow_gnn.graph.record import Ints
+from shadow_gnn.studies.cost.equations import Floats
 
 _Z = 1.96
-"""Deviations of a normal distribution that hold 95 %."""
+"""Standard deviations around the mean of a normal distribution that cover 95 %."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +21,13 @@ class Estimate:
     """A value with its 95 % confidence interval."""
 
     value: float
-    """Of the targets that were counted."""
+    """Estimate from the sample."""
     low: float
-    """End of the interval; the value itself where all targets were counted."""
+    """Lower end of the interval; the value itself if all targets were counted."""
     high: float
-    """Other end."""
+    """Upper end."""
     num_targets: int
-    """Targets that were counted."""
+    """Size of the sample."""
 
 
 def sample_targets(targets: Ints, most: int, *, seed: int = 0) -> Ints:
@@ -41,16 +40,16 @@ def sample_targets(targets: Ints, most: int, *, seed: int = 0) -> Ints:
 
 
 def estimate_mean(values: Floats, num_all: int) -> Estimate:
-    """Estimate the mean over num_all targets from values of some of them. [B]"""
+    """Estimate the mean over num_all targets from a sample of values. [B]"""
     mean = float(_checked(values, num_all).mean())
     margin = _margin(values - mean, num_all)
     return Estimate(mean, mean - margin, mean + margin, len(values))
 
 
 def estimate_ratio(values: Floats, others: Floats, num_all: int) -> Estimate:
-    """Estimate the mean of values over the mean of others, which are of the same targets. [B], [B]
+    """Estimate the mean of values over the mean of others for the same targets. [B], [B]
 
-    The deviation is that of the first-order expansion around both means (the delta method).
+    The deviation comes from the first-order expansion around both means (the delta method).
     """
     if len(values) != len(others):
         raise ValueError(f"estimate_ratio: values and others must be equally many, got {len(values)}, {len(others)}")
@@ -63,7 +62,7 @@ def estimate_ratio(values: Floats, others: Floats, num_all: int) -> Estimate:
 
 
 def _margin(deviations: Floats, num_all: int) -> float:
-    """Return half the width of the interval; drawing without replacement leaves none where all were drawn."""
+    """Return half the width of the interval: 0 for the whole population, sampled without replacement."""
     count = len(deviations)
     if count == num_all:
         return 0.0

@@ -9,48 +9,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe import ModelRecipe, Recipe
-from shadow_gnn.studies.cost import (
-    Estimate,
-    ModelShape,
-    ensemble_macs,
-    estimate_mean,
-    estimate_ratio,
-    full_batch_cost,
-    normal_macs,
-    scope_sizes,
-    shadow_macs,
-)
+from shadow_gnn.studies.cost.counts import full_batch_cost, normal_macs, scope_sizes, shadow_macs
+from shadow_gnn.studies.cost.equations import Floats, ModelShape, ensemble_macs
+from shadow_gnn.studies.cost.estimate import Estimate, estimate_mean, estimate_ratio
 from shadow_gnn.training.build import build_extractor
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class CostLine:
-    """Cost of one way of inference per target."""
+    """Cost per target of one kind of inference."""
 
     name: str
-    """shadow, normal (minibatch: the whole neighbourhood of each target) or full batch (shared by all targets)."""
+    """shadow, normal (minibatch: the whole neighborhood of each target) or full batch (shared by all targets)."""
     macs: Estimate
     """Multiply-add operations."""
     ratio: Estimate
     """The same over those of shadow."""
     num_nodes: float
-    """Nodes that are read, on average; of all branches together."""
+    """Mean number of nodes, over all branches."""
     num_edges: float
-    """Edges that the widest layer sums over, on average; of all branches together."""
+    """Mean number of edges of the widest layer, over all branches."""
 
 
 def model_shape(model: ModelRecipe, in_dim: int, *, readout: str | None = None) -> ModelShape:
-    """Return the shape of a recipe's model; in_dim: columns of its input. readout: replaces its own."""
+    """Return the shape of a recipe's model; in_dim: input columns; readout: replaces the recipe's."""
     wide = in_dim + model.hidden_dim if model.encoding != "none" and model.encoding_join == "concat" else in_dim
     return ModelShape(
         model.layer,
@@ -62,7 +50,7 @@ def model_shape(model: ModelRecipe, in_dim: int, *, readout: str | None = None) 
 
 
 def input_dim(recipe: Recipe, graph: Graph) -> int:
-    """Return the columns that the model reads of each node; a graph without features has those of the encoding."""
+    """Return the number of input columns of the model; without features, those of the encoding."""
     width = 0 if graph.x is None else graph.x.shape[1]
     labels = 0
     if recipe.inputs.reads_labels:
@@ -82,10 +70,9 @@ def recipe_costs(
     seed: int = 0,
     progress: Progress = silent,
 ) -> list[CostLine]:
-    """Count for some of num_all targets; in_dim: input columns, those of the graph if None.
+    """Count for a sample of num_all targets; in_dim: input columns, None for those of the graph.
 
-    A recipe of a normal GNN has no extractor; the default one stands in. Of several branches, the normal GNN is the
-    first one's.
+    A recipe of a normal GNN gets the default extractor. With several branches, the normal GNN is that of the first.
     """
     width = input_dim(recipe, graph) if in_dim is None else in_dim
     network = model_shape(recipe.all_branches[0].model or recipe.model, width, readout="center")
@@ -93,7 +80,7 @@ def recipe_costs(
     counts = hop_counts(graph, targets, network.num_layers, progress=progress)
     normal = normal_macs(counts, network)
     whole = np.full(len(targets), full_batch_cost(graph, network, num_all))
-    # The first layer reads nodes of L hops and makes those of L - 1.
+    # The first layer reads nodes within L hops and computes those within L - 1.
     nodes, edges = counts.num_nodes[:, -1], counts.num_edges[:, -2]
 
     def line(name: str, macs: Floats, num_nodes: Any, num_edges: Any) -> CostLine:

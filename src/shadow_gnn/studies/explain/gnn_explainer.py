@@ -1,6 +1,6 @@
-"""GNNExplainer of PyG on a model's twin: a mask over the messages, optimised for one target at a time.
+"""GNNExplainer of PyG on a model's twin: a mask over the messages, optimized for one target at a time.
 
-Not for: many targets; saliency.py answers for all of a batch in one pass.
+Not for: many targets; saliency.py handles a batch in one pass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MODES = {"classes": "multiclass_classification", "values": "regression"}
 
 
 class TwinExplainer:
-    """PyG's GNNExplainer for a normal GNN; what it finds depends on the target, its scope and the seed alone."""
+    """PyG's GNNExplainer for a normal GNN; results depend only on the target, its scope and the seed."""
 
     def __init__(self, model: ShadowGNN, target: Target, *, num_epochs: int = 100, seed: int = 0) -> None:
         """Make the model's twin; num_epochs: steps of the optimizer for each target."""
@@ -43,7 +43,7 @@ class TwinExplainer:
     def edge_scores(self, batch: Batch) -> Tensor:
         """Return the mask of each message, from 0 to 1; batch: one target with its scope. [E]"""
         if len(batch) != 1 or batch.targets.shape[1] != 1:
-            raise ValueError(f"TwinExplainer: batch must be of one target, got {tuple(batch.targets.shape)}")
+            raise ValueError(f"TwinExplainer: batch must have one target, got {tuple(batch.targets.shape)}")
         x = batch.x
         if x is None:
             raise ValueError("TwinExplainer: batch must hold features, got none")

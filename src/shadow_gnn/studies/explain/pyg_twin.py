@@ -1,6 +1,6 @@
-"""PygTwin: a model once more as PyG builds them, on the same weights, for whatever works on PyG's message passing.
+"""PygTwin: a copy of a model in PyG's message passing, with shared weights, for PyG's explainers.
 
-Not for: speed; every message is an array's row here.
+Not for: speed; every message is a row of an array here.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ class MessageSum(MessagePassing):  # type: ignore[misc]
     """out[i] = sum over edges (j, i) of factor[edge] x[j], one factor for each head of a row."""
 
     def __init__(self) -> None:
-        """Make the sum; it has no weights."""
+        """Make the sum, which has no weights."""
         super().__init__(aggr="add")
 
     def forward(self, x: Tensor, edge_index: Tensor, factor: Tensor) -> Tensor:
-        """Sum the rows of the senders; factor [E, heads]. [N, H]"""
+        """Sum the senders' rows; factor [E, heads]. [N, H]"""
         out: Tensor = self.propagate(edge_index, x=x, factor=factor)
         return out
 
     def message(self, x_j: Tensor, factor: Tensor) -> Tensor:
-        """Return the messages, which PyG multiplies by an explainer's mask. [E, H]"""
+        """Return the messages; PyG multiplies them by an explainer's mask. [E, H]"""
         heads = x_j.view(len(x_j), factor.shape[1], -1)
         return (factor[:, :, None] * heads).flatten(1)
 
 
 @dataclass(frozen=True, eq=False)
 class TwinEdges:
-    """The edges as a layer's twin reads them."""
+    """The edges of a graph, as the twin of a layer reads them."""
 
     edge_index: Tensor
-    """[2, E], senders above, receivers below, in any order."""
+    """[2, E], senders first, then receivers, in any order."""
     weight: Tensor
-    """[E], 1 where edges have no weights."""
+    """[E], 1 for edges without weights."""
     num_nodes: int
     """Number of nodes N."""
 
@@ -82,163 +82,95 @@ class TwinEdges:
         return share[: len(sender)] * self.weight[:, None], share[len(sender) :]
 
 
-class GcnTwin(nn.Module):
-    """The twin of GcnLayer."""
+def _gcn(layer: GcnLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    return _after(layer.norm, layer.activation, layer.linear(_smoothed(x, edges, add)))
 
-    def __init__(self, layer: GcnLayer) -> None:
+
+def _sage(layer: SageLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    mean = add(x, edges.edge_index, edges.mean())
+    own = _after(layer.self_norm, layer.activation, layer.self_linear(x))
+    return own + _after(layer.neighbor_norm, layer.activation, layer.neighbor_linear(mean))
+
+
+def _gat(layer: GatLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    own = layer.activation(layer.self_linear(x))
+    sent = layer.activation(layer.neighbor_linear(x))
+    scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
+    out: Tensor = (layer.self_norm(own) + layer.neighbor_norm(_attended(add, sent, edges, *scores))) / 2
+    return out
+
+
+def _gat_conv(layer: GatConvLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    sent = layer.linear(x)
+    scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
+    return _after(layer.norm, layer.activation, _attended(add, sent, edges, *scores) + layer.bias)
+
+
+def _gin(layer: GinLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    total = (1 + layer.eps) * x + add(x, edges.edge_index, edges.weight[:, None])
+    return _after(layer.norm, layer.activation, layer.outer_linear(F.relu(layer.inner_linear(total))))
+
+
+def _sgc(layer: SgcLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    total = _smoothed(x, edges, add)
+    return total if layer.linear is None else F.linear(total, layer.linear.weight)
+
+
+def _mlp(layer: MlpLayer, x: Tensor, edges: TwinEdges, add: None) -> Tensor:
+    out: Tensor = layer.dense(x)
+    return out
+
+
+def _conv(layer: PygLayer, x: Tensor, edges: TwinEdges, add: None) -> Tensor:
+    extra = {"edge_weight": edges.weight} if layer.takes_weight else {}
+    return _after(layer.norm, layer.activation, layer.conv(x, edges.edge_index, **extra))
+
+
+_EQUATIONS: dict[type[nn.Module], Callable[[Any, Tensor, TwinEdges, Any], Tensor]] = {
+    GcnLayer: _gcn,
+    SageLayer: _sage,
+    GatLayer: _gat,
+    GatConvLayer: _gat_conv,
+    GinLayer: _gin,
+    SgcLayer: _sgc,
+    MlpLayer: _mlp,
+    PygLayer: _conv,
+}
+
+
+class LayerTwin(nn.Module):
+    """The twin of one layer; a PyG layer uses its own conv."""
+
+    def __init__(self, layer: nn.Module) -> None:
         """Share the layer's weights."""
         super().__init__()
-        self.layer, self.sum = layer, MessageSum()
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        factor, own = edges.symmetric()
-        total = self.sum(x, edges.edge_index, factor) + own * x
-        return _after(self.layer.norm, self.layer.activation, self.layer.linear(total))
-
-
-class SageTwin(nn.Module):
-    """The twin of SageLayer."""
-
-    def __init__(self, layer: SageLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        self.layer, self.sum = layer, MessageSum()
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        layer = self.layer
-        mean = self.sum(x, edges.edge_index, edges.mean())
-        own = _after(layer.self_norm, layer.activation, layer.self_linear(x))
-        return own + _after(layer.neighbor_norm, layer.activation, layer.neighbor_linear(mean))
-
-
-class GatTwin(nn.Module):
-    """The twin of GatLayer."""
-
-    def __init__(self, layer: GatLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        self.layer, self.sum = layer, MessageSum()
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        layer = self.layer
-        own = layer.activation(layer.self_linear(x))
-        sent = layer.activation(layer.neighbor_linear(x))
-        scores = _head_scores(own, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
-        got = _attended(self.sum, sent, edges, *scores)
-        out: Tensor = (layer.self_norm(own) + layer.neighbor_norm(got)) / 2
-        return out
-
-
-class GatConvTwin(nn.Module):
-    """The twin of GatConvLayer."""
-
-    def __init__(self, layer: GatConvLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        self.layer, self.sum = layer, MessageSum()
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        layer = self.layer
-        sent = layer.linear(x)
-        scores = _head_scores(sent, layer.self_attention), _head_scores(sent, layer.neighbor_attention)
-        return _after(layer.norm, layer.activation, _attended(self.sum, sent, edges, *scores) + layer.bias)
-
-
-class GinTwin(nn.Module):
-    """The twin of GinLayer."""
-
-    def __init__(self, layer: GinLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        self.layer, self.sum = layer, MessageSum()
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        layer = self.layer
-        total = (1 + layer.eps) * x + self.sum(x, edges.edge_index, edges.weight[:, None])
-        inner = F.relu(layer.inner_linear(total))
-        return _after(layer.norm, layer.activation, layer.outer_linear(inner))
-
-
-class SgcTwin(nn.Module):
-    """The twin of SgcLayer."""
-
-    def __init__(self, layer: SgcLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        self.layer, self.sum = layer, MessageSum()
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        factor, own = edges.symmetric()
-        total: Tensor = self.sum(x, edges.edge_index, factor) + own * x
-        return total if self.layer.linear is None else F.linear(total, self.layer.linear.weight)
-
-
-class MlpTwin(nn.Module):
-    """The twin of MlpLayer."""
-
-    def __init__(self, layer: MlpLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        self.layer = layer
-
-    def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        out: Tensor = self.layer.dense(x)
-        return out
-
-
-class ConvTwin(nn.Module):
-    """The twin of PygLayer: its own conv."""
-
-    def __init__(self, layer: PygLayer) -> None:
-        """Share the layer's weights."""
-        super().__init__()
-        if layer.takes_attr:
+        if isinstance(layer, PygLayer) and layer.takes_attr:
             raise ValueError(f"PygTwin: {layer.name} must be without edge features, which a twin does not get")
         self.layer = layer
+        self.add = None if isinstance(layer, (MlpLayer, PygLayer)) else MessageSum()
 
     def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
-        """Return all rows. [N, H]"""
-        extra = {"edge_weight": edges.weight} if self.layer.takes_weight else {}
-        out = self.layer.conv(x, edges.edge_index, **extra)
-        return _after(self.layer.norm, self.layer.activation, out)
-
-
-_TWINS: dict[type[nn.Module], Callable[[Any], nn.Module]] = {
-    GcnLayer: GcnTwin,
-    SageLayer: SageTwin,
-    GatLayer: GatTwin,
-    GatConvLayer: GatConvTwin,
-    GinLayer: GinTwin,
-    SgcLayer: SgcTwin,
-    MlpLayer: MlpTwin,
-    PygLayer: ConvTwin,
-}
+        """Return the rows of all nodes. [N, H]"""
+        return _EQUATIONS[type(self.layer)](self.layer, x, edges, self.add)
 
 
 class PygTwin(nn.Module):
     """The logits of a normal GNN (one branch, encoding none, readout center) for every node of a graph.
 
-    Called as models of PyG are, model(x, edge_index, edge_weight=None), with the features as they are stored. Weights
-    are shared, not copied; in eval mode the logits of a target are those of the model itself.
+    Called like PyG models, model(x, edge_index, edge_weight=None), with the stored features. Weights are shared, not
+    copied; in eval mode the logits of a target are those of the model itself.
     """
 
     def __init__(self, model: ShadowGNN) -> None:
         """Make a twin of each layer."""
         super().__init__()
         branch = single_branch(model)
-        self.layers = nn.ModuleList(_TWINS[type(layer)](layer) for layer in branch.backbone.layers)
+        self.layers = nn.ModuleList(LayerTwin(layer) for layer in branch.backbone.layers)
         self.readout, self.head, self.scaling = branch.readout, model.head, model.scaling
         self.eval()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """Return the logits of all nodes; edge_index [2, E], senders above. [N, C]"""
+        """Return the logits of all nodes; edge_index [2, E], senders first. [N, C]"""
         weight = x.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight.to(x.dtype)
         edges = TwinEdges(edge_index, weight, len(x))
         if self.scaling is not None:
@@ -264,9 +196,16 @@ def _head_scores(x: Tensor, attention: Tensor) -> Tensor:
     return (x.view(len(x), *attention.shape) * attention).sum(dim=2)
 
 
-def _attended(total: MessageSum, sent: Tensor, edges: TwinEdges, to_score: Tensor, from_score: Tensor) -> Tensor:
+def _smoothed(x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
+    """Multiply the rows by D^-1/2 (A + I) D^-1/2. [N, H]"""
+    factor, own = edges.symmetric()
+    out: Tensor = add(x, edges.edge_index, factor) + own * x
+    return out
+
+
+def _attended(add: MessageSum, sent: Tensor, edges: TwinEdges, to_score: Tensor, from_score: Tensor) -> Tensor:
     """Sum the messages by attention, including each node's own. [N, H]"""
     share, own = edges.attention(to_score, from_score)
     values = sent.view(len(sent), own.shape[1], -1)
-    out: Tensor = total(sent, edges.edge_index, share) + (own[:, :, None] * values).flatten(1)
+    out: Tensor = add(sent, edges.edge_index, share) + (own[:, :, None] * values).flatten(1)
     return out

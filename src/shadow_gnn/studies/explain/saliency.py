@@ -1,6 +1,6 @@
 """Saliency: the gradient of a model's answers with respect to every message, for many targets in one backward pass.
 
-Not for: masks that are optimised for each target (gnn_explainer.py).
+Not for: masks optimized for each target (gnn_explainer.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from shadow_gnn.tasks.task import Target
 def edge_saliency(model: ShadowGNN, batch: Batch, target: Target) -> Tensor:
     """Return |d answer / d m| of each edge, where m is a factor of its message in every layer, at m = 1. [E]
 
-    The answer is the log-odds of what the model predicts (see log_odds). Scopes share no edge, so that the gradient of
-    the sum over all targets is, edge by edge, that of the edge's own target.
+    The answer is the log-odds of the prediction (see log_odds). Scopes share no edges: the gradient of the sum over all
+    targets is, edge by edge, that of the edge's own target.
     """
     if len(model.branches) != 1:
         raise ValueError(f"edge_saliency: model must have one branch, got {len(model.branches)}")
     if batch.joined:
-        raise ValueError("edge_saliency: targets must have scopes of their own, got a joined batch")
+        raise ValueError("edge_saliency: targets must have separate scopes, got a joined batch")
     dtype = next(model.parameters()).dtype
     mask = torch.ones(batch.num_edges, dtype=dtype, device=batch.indices.device, requires_grad=True)
     with frozen(model), torch.enable_grad():
@@ -38,9 +38,9 @@ def edge_saliency(model: ShadowGNN, batch: Batch, target: Target) -> Tensor:
 
 
 def log_odds(logits: Tensor, target: Target) -> Tensor:
-    """Return how sure each prediction is, on a scale that does not saturate. [B]
+    """Return the certainty of each prediction, on a scale that does not saturate. [B]
 
-    classes: log(p / (1 - p)) of the most probable one; multilabel: the sum of log(p / (1 - p)) over what is said of
+    classes: log(p / (1 - p)) of the most probable one; multilabel: the sum of log(p / (1 - p)) of the prediction of
     each label; values: the value.
     """
     if target == "multilabel":
@@ -53,13 +53,13 @@ def log_odds(logits: Tensor, target: Target) -> Tensor:
 
 
 def sent_by_node(batch: Batch, edge_score: Tensor) -> Tensor:
-    """Return the sum of the scores of all messages that each node sends. [N]"""
+    """Return the sum of the scores of each node's sent messages. [N]"""
     return edge_score.new_zeros(batch.num_nodes).index_add(0, batch.indices, edge_score)
 
 
 @contextmanager
 def frozen(model: nn.Module) -> Iterator[None]:
-    """Hold a model in eval mode with weights that need no gradient, which saves half of a backward pass."""
+    """Keep a model in eval mode without gradients of its weights, which saves half of a backward pass."""
     was_training = model.training
     learned = [weight for weight in model.parameters() if weight.requires_grad]
     model.eval()

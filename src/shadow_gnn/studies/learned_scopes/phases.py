@@ -1,6 +1,6 @@
-"""Phases: train a normal GNN, write the scopes that it asks for, train the shaDow model on them; resumes after a kill.
+"""Phases: train a normal GNN, write the scopes learned from it, train the shaDow model on them; resumes after a kill.
 
-Not for: how nodes are ranked (scoring.py), nor for what the recipes of the phases are (recipes.py).
+Not for: the ranking of nodes (scoring.py), or the recipes of the phases (recipes.py).
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
-from shadow_gnn.base.files import Progress, new_folder, silent, write_blocks
+from shadow_gnn.base.files import Progress, new_folder, silent, write_file
 from shadow_gnn.base.memory_available import available_memory
 from shadow_gnn.extract import Extractor
 from shadow_gnn.extract.scope_file import read_scope_file
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.recipe import Recipe, Record
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.studies.learned_scopes.recipes import (
@@ -40,12 +39,10 @@ from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import RECIPE, RESULT, Run, check_graph, locked, open_run, read_json, write_json
 from shadow_gnn.training.runs.run import RunOptions, RunWatcher, SilentRun, resume_run, train_recipe, with_graph_path
 
-Ints = NDArray[np.int64]
-
 RECORD, SCOPES = "learned-scopes.json", "scopes.safetensors"
 NORMAL, LEARNED, ORIGINAL = "normal", "learned", "original"
 MOST_FULL_EDGES = 5_000_000
-"""Graphs of more CSR entries are trained on drawn neighbours in phase 1."""
+"""Graphs with more CSR entries use neighbor sampling in phase 1."""
 _OVERLAP_TARGETS = 1000
 
 
@@ -57,21 +54,21 @@ class LearnedScopesRecord(Record):
     version: Literal[1] = 1
     """Version of the folder's layout."""
     explainer: Explainer
-    """How candidates are ranked."""
+    """Method of ranking candidates."""
     explainer_epochs: Annotated[int, Field(ge=1, le=1_000_000)]
     """Steps of GNNExplainer for each target."""
     topk: Annotated[int, Field(ge=1, le=1_000_000)]
-    """Most nodes of a learned scope."""
+    """Maximum size of a learned scope."""
     candidates: Annotated[int, Field(ge=1, le=1_000_000)]
-    """Most candidates of a target."""
+    """Maximum number of candidates of a target."""
     targets: Literal["splits", "all"]
-    """Nodes that get a scope: those of the splits, or all."""
+    """Nodes with a scope: those of the splits, or all."""
     method: Method
-    """How the normal GNN is trained."""
+    """Training method of the normal GNN."""
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] | None
-    """Epochs of the normal GNN; None for as many as the recipe derives."""
+    """Epochs of the normal GNN; None for those derived from the recipe."""
     source: str | None
-    """A run whose model is explained instead; None to train one."""
+    """A run with the model to explain; None to train one."""
 
 
 @dataclass(frozen=True)
@@ -79,30 +76,30 @@ class LearnedScopeOptions:
     """Optional settings of `make_learned_scopes`."""
 
     explainer: Explainer = "saliency"
-    """How candidates are ranked: the gradient with respect to every message, or PyG's GNNExplainer."""
+    """Method of ranking candidates: the gradient with respect to every message, or PyG's GNNExplainer."""
     explainer_epochs: int = 100
     """Steps of GNNExplainer for each target."""
     topk: int | None = None
-    """Most nodes of a learned scope; None for as many as the recipe's."""
+    """Maximum size of a learned scope; None for that of the recipe."""
     candidates: int | None = None
-    """Most candidates of a target, which the recipe's extractor gives; None for 4 times topk."""
+    """Maximum number of candidates from the recipe's extractor; None for 4 times topk."""
     targets: Literal["splits", "all"] = "splits"
-    """Nodes that get a scope."""
+    """Nodes with a scope."""
     method: Method | None = None
-    """How the normal GNN is trained; None for full on graphs that are small enough, else neighbor."""
+    """Training method of the normal GNN; None for full on small graphs, else neighbor."""
     num_epochs: int | None = None
-    """Epochs of the normal GNN; None for those of the recipe, and 100 at least where an epoch is one step."""
+    """Epochs of the normal GNN; None for those of the recipe, and at least 100 if an epoch is one step."""
     source: Path | None = None
-    """A finished run whose model is explained, in the place of phase 1."""
+    """A finished run with the model to explain; replaces phase 1."""
     compare: bool = False
-    """Also train the recipe as it is, on the scopes of its own extractor."""
+    """Also train the unchanged recipe, on the scopes of its own extractor."""
 
 
 class PhaseWatcher(RunWatcher, Protocol):
-    """Receives the events of a job."""
+    """Receives the events of all phases."""
 
     def on_phase(self, text: str) -> None:
-        """Hear that a phase begins."""
+        """Called when a phase begins."""
         ...
 
 
@@ -123,9 +120,9 @@ def make_learned_scopes(
 ) -> dict[str, Any]:
     """Make learned scopes for a recipe of a shaDow model and train it on them; return the content of result.json.
 
-    Everything goes below the folder: normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run
-    of phase 2) and, to compare, original (the recipe as it is). A call that was stopped at any moment resumes when it
-    is made again, and ends with the same scopes and results on the same processor with as many threads.
+    The folder contains normal (the run of phase 1), scopes.safetensors (the scope file), learned (the run of phase 2)
+    and, to compare, original (the unchanged recipe). The same call resumes after a stop at any moment, with the same
+    scopes and results on the same processor with as many threads.
     """
     folder, options, watcher = Path(folder), options or LearnedScopeOptions(), watcher or SilentPhases()
     check_recipe(recipe)
@@ -168,20 +165,18 @@ class _Work:
         return build_extractor(candidate_extractor(self.recipe.extractor, num_nodes), training=False, edge_pos=True)
 
     def explained(self) -> Run:
-        """Return the run whose model is explained, trained if need be."""
+        """Return the run with the model to explain, trained if necessary."""
         if self.record.source is None:
             recipe = normal_recipe(self.recipe, self.record.method, self.record.num_epochs)
             return self.trained(NORMAL, f"phase 1: a normal GNN ({self.record.method})", recipe)
         run = open_run(self.record.source)
         if run.result is None:
-            raise RunError(
-                f"{run.folder}: must be finished to explain its model; go on with shadow resume {run.folder}"
-            )
+            raise RunError(f"{run.folder}: must be finished to explain its model; run shadow resume {run.folder}")
         check_graph(run, self.graph)
         return run
 
     def trained(self, name: str, phase: str, recipe: Recipe) -> Run:
-        """Train a recipe below the folder, or resume it; a finished run is left unchanged."""
+        """Train a recipe in a subfolder, or resume it; a finished run stays unchanged."""
         place = self.folder / name
         run_options = RunOptions(graph=self.graph, watcher=self.watcher)
         if not place.exists():
@@ -192,33 +187,23 @@ class _Work:
         return resume_run(place, options=run_options)
 
     def write_scopes(self, normal: Run, progress: Progress) -> None:
-        """Rank the candidates of all targets, unless that is done."""
+        """Rank the candidates of all targets, if not done yet."""
         if self.scopes.exists():
-            shutil.rmtree(parts_folder(self.scopes), ignore_errors=True)  # A kill may have come just before this.
+            shutil.rmtree(parts_folder(self.scopes), ignore_errors=True)  # Left by a kill just before the removal.
             return
         record, trained = self.record, read_model(normal.folder)
         self.watcher.on_phase(f"scoring: {record.candidates} candidates of each target by {record.explainer}")
-        scorer = Scorer(
-            trained,
-            self.extractor(record.candidates),
-            record.candidates,
-            record.topk,
-            record.explainer,
-            record.explainer_epochs,
-            self.recipe.seed,
-        )
+        size, extractor, seed = record.candidates, self.extractor(record.candidates), self.recipe.seed
+        scorer = Scorer(trained, extractor, size, record.topk, record.explainer, record.explainer_epochs, seed)
         places = Places.of(trained, self.graph, inductive=self.recipe.task.inductive)
         write_scopes(scorer, places, _targets(self.graph, record.targets), self.scopes, progress=progress)
 
     def summary(self, normal: Run, learned: Run, original: Run | None) -> dict[str, Any]:
-        """Return how good each model is, and how far the scopes differ from those of the recipe's own extractor."""
+        """Return the scores of each model, and the overlap of the scopes with those of the recipe's extractor."""
         assert learned.result is not None
         assert self.recipe.extractor is not None
-        results = {
-            NORMAL: normal.result,
-            LEARNED: learned.result,
-            ORIGINAL: None if original is None else original.result,
-        }
+        runs = {NORMAL: normal, LEARNED: learned, ORIGINAL: original}
+        results = {name: None if run is None else run.result for name, run in runs.items()}
         return {
             "monitor": learned.result["monitor"],
             "scopes": str(self.scopes),
@@ -233,7 +218,7 @@ class _Work:
         }
 
     def _shared(self) -> float:
-        """Return the share of the learned scopes' nodes, targets left out, that the own extractor has too."""
+        """Return the share of the learned scopes' nodes, without targets, that the recipe's extractor also chooses."""
         nodes = read_scope_file(self.scopes)
         places = np.unique(np.linspace(0, len(nodes.nodes) - 1, _OVERLAP_TARGETS).astype(np.int64))
         some = nodes.take(places)
@@ -254,13 +239,13 @@ def _targets(graph: Graph, which: Literal["splits", "all"]) -> Ints:
 
 
 def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Method | None) -> LearnedScopesRecord:
-    """Fill in what the options leave open; kept: the method that was chosen when the folder was made."""
+    """Complete the options; kept: the method chosen when the folder was created."""
     assert recipe.extractor is not None
     topk = scope_size(recipe.extractor) if options.topk is None else options.topk
     candidates = CANDIDATES_PER_NODE * topk if options.candidates is None else options.candidates
     if candidates < topk:
         raise ValueError(f"learn-scope: candidates must be at least topk {topk}, got {candidates}")
-    candidate_extractor(recipe.extractor, candidates)  # An extractor that cannot be widened is named now.
+    candidate_extractor(recipe.extractor, candidates)  # Raises for an extractor without a size.
     try:
         return LearnedScopesRecord(
             explainer=options.explainer,
@@ -278,7 +263,7 @@ def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Me
 
 
 def _method(recipe: Recipe, graph: Graph) -> Method:
-    """Choose the whole graph at once where it is small and fits into half of the memory there is."""
+    """Choose full for a small graph that fits into half of the available memory."""
     if graph.num_edges > MOST_FULL_EDGES:
         return "neighbor"
     free = available_memory()
@@ -287,26 +272,25 @@ def _method(recipe: Recipe, graph: Graph) -> Method:
 
 
 def _kept_method(folder: Path) -> Method | None:
-    """Return the method of a folder that was begun before: the choice by available memory is made once."""
+    """Return the method of an existing folder: available memory decides only once."""
     found = read_json(folder / RECORD).get("method") if (folder / RECORD).exists() else None
     return next((method for method in get_args(Method) if method == found), None)
 
 
 def _open_folder(folder: Path, recipe: Recipe, record: LearnedScopesRecord) -> None:
-    """Make the folder, or check that it was begun with the same recipe and options."""
+    """Create the folder, or check that it has the same recipe and options."""
     if not os.path.lexists(folder):
-        files = {RECIPE: write_recipe(recipe), RECORD: record.model_dump_json(indent=1) + "\n"}
         with new_folder(folder) as temporary:
-            for name, text in files.items():
-                write_blocks(temporary / name, iter([memoryview(text.encode())]), len(text.encode()))
+            write_file(temporary / RECIPE, write_recipe(recipe).encode())
+            write_json(temporary / RECORD, record.model_dump(mode="json"))
         return
     if not (folder / RECORD).exists():
-        raise RunError(f"{folder}: exists already and is not of learn-scope; choose another --out")
+        raise RunError(f"{folder}: exists already and is not from learn-scope; choose another --out")
     before, now = read_json(folder / RECORD), record.model_dump(mode="json")
     for name in now:
         if before.get(name) != now[name]:
             raise RunError(
-                f"{folder}: was begun with {name} {before.get(name)!r:.100}, got {now[name]!r}; choose another --out"
+                f"{folder}: was started with {name} {before.get(name)!r:.100}, got {now[name]!r}; choose another --out"
             )
     if read_recipe(folder / RECIPE) != recipe:
-        raise RunError(f"{folder}: was begun with another recipe, see {folder / RECIPE}; choose another --out")
+        raise RunError(f"{folder}: was started with another recipe, see {folder / RECIPE}; choose another --out")

@@ -17,22 +17,19 @@ from shadow_gnn.recipe.extractor_table import extractor_table
 Method = Literal["full", "neighbor"]
 
 FULL_EPOCHS = 100
-"""Least epochs of a normal GNN on the whole graph at once, where an epoch is one step."""
+"""Minimum number of epochs of a normal GNN on the whole graph, where an epoch is one step."""
 _EVALUATIONS = 20
 DEFAULT_TOPK = 200
 CANDIDATES_PER_NODE = 4
-"""Candidates for each node of a learned scope by default."""
+"""Default number of candidates per node of a learned scope."""
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Raise unless a recipe can have learned scopes."""
+    """Raise an error unless a recipe supports learned scopes."""
     faults = (
         (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
         (recipe.is_normal, f'training.method must be "shadow", got "{recipe.training.method}"'),
-        (
-            bool(recipe.branches),
-            f"branches must be left out, got {len(recipe.branches)}; choose one of them",
-        ),
+        (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; choose one of them"),
         (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
     )
     for wrong, text in faults:
@@ -53,7 +50,7 @@ def normal_recipe(recipe: Recipe, method: Method, num_epochs: int | None = None)
 
 
 def scope_size(extractor: BaseExtractor) -> int:
-    """Return how many nodes the scopes of an extractor have at most; the usual number if it does not say."""
+    """Return the maximum scope size of an extractor; DEFAULT_TOPK without one."""
     table = extractor_table(extractor)
     return int(table.get("topk", table.get("max_nodes", DEFAULT_TOPK)))
 

@@ -1,6 +1,6 @@
 """Scoring: rank the candidates of each target by an explainer, part by part, into a scope file.
 
-Not for: training the model that is explained (phases.py).
+Not for: training the explained model (phases.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import Extractor, induce
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, read_scope_file, sorted_nodes, write_scope_file
 from shadow_gnn.extract.training_view import training_view
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.loader import Loader
@@ -30,13 +30,12 @@ from shadow_gnn.studies.explain.saliency import edge_saliency, sent_by_node
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.model_file import TrainedModel
 
-Ints = NDArray[np.int64]
 Explainer = Literal["saliency", "gnnexplainer"]
 EdgeScores = Callable[[Batch], Tensor]
-"""A score from 0 of each edge of a batch, [E]."""
+"""Returns the nonnegative score of each edge of a batch, [E]."""
 
 CANDIDATE_SHARE = 1e-6
-"""Weight of the candidates' own scores next to the explainer's: it ranks candidates that the explainer gives 0."""
+"""Weight of the candidates' own scores next to the explainer's: it ranks candidates with explainer score 0."""
 _BATCH_NODES = 1 << 16
 _BATCH_NUMBERS = 1 << 25
 _MOST_BATCH = 512
@@ -48,15 +47,15 @@ class Scorer:
     """The ranking of the candidates of targets."""
 
     trained: TrainedModel
-    """The model that is explained."""
+    """The model to explain."""
     candidates: Extractor
-    """Extractor of the candidates; all of them are ranked."""
+    """Extractor of the candidates."""
     num_candidates: int
-    """Most candidates of a target."""
+    """Maximum number of candidates of a target."""
     topk: int
-    """Most nodes that are kept of them, the target included."""
+    """Maximum size of a learned scope, including the target."""
     explainer: Explainer = "saliency"
-    """How: the gradient with respect to every message, or PyG's GNNExplainer."""
+    """The gradient with respect to every message, or PyG's GNNExplainer."""
     explainer_epochs: int = 100
     """Steps of GNNExplainer for each target."""
     seed: int = 0
@@ -81,7 +80,7 @@ class Scorer:
         return TwinExplainer(model, target, num_epochs=self.explainer_epochs, seed=self.seed).edge_scores
 
     def loader(self, graph: Graph, targets: Ints, inputs: Inputs | None) -> Loader:
-        """Return the candidates of targets as batches; inputs: those of the model for this graph."""
+        """Return the candidates of targets as batches; inputs: additional inputs of the model."""
         model = self.trained.model
         num_nodes = min(_BATCH_NODES, _BATCH_NUMBERS // max(1, self.trained.config.input_dim))
         size = max(1, min(_MOST_BATCH, num_nodes // self.num_candidates))
@@ -97,39 +96,33 @@ class Scorer:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """A graph that candidates come from, with what the model reads of it."""
-
-    graph: Graph
-    """The whole graph, or the part that inductive training sees."""
-    inputs: Inputs | None
-    """Additional inputs of the model."""
+Place = tuple[Graph, Inputs | None]
+"""A source of candidates: a graph, and the additional inputs of the model for it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the candidates of each target come from."""
+    """The sources of the candidates of each target."""
 
     whole: Place
-    """For all targets but those of inductive training."""
+    """For all targets except those of inductive training."""
     view: Place | None
-    """The part that inductive training sees, for its targets; None if training is not inductive."""
+    """The part visible to inductive training, for its targets; None without inductive training."""
     train: Ints
-    """Targets of inductive training; none if it is not."""
+    """Targets of inductive training; empty otherwise."""
 
     @classmethod
     def of(cls, trained: TrainedModel, graph: Graph, *, inductive: bool) -> Places:
-        """Make the view of inductive training, if there is one."""
-        whole = Place(graph, Predictor(trained, graph).inputs)
+        """Make the sources of a trained model and its graph."""
+        whole = graph, Predictor(trained, graph).inputs
         if not inductive:
             return cls(whole, None, np.zeros(0, np.int64))
         train = split_targets(graph, "train")
         view = training_view(graph, train)
-        return cls(whole, Place(view, Predictor(trained, view).inputs), train)
+        return cls(whole, (view, Predictor(trained, view).inputs), train)
 
     def parts(self, targets: Ints) -> Iterator[tuple[Place, Ints]]:
-        """Divide targets by the graph they are scored on."""
+        """Group targets by their source."""
         inside = np.isin(targets, self.train)
         if self.view is not None and inside.any():
             yield self.view, targets[inside]
@@ -140,11 +133,11 @@ class Places:
 def score_targets(
     scorer: Scorer, place: Place, targets: Ints, on_batch: Callable[[int], None] | None = None
 ) -> list[ScopeNodes]:
-    """Rank the candidates of targets of one graph, batch by batch; on_batch is told how many more are done."""
-    explain = scorer.edge_scores()
+    """Rank the candidates of targets of one source, batch by batch; on_batch gets the size of each batch."""
+    explain, (graph, inputs) = scorer.edge_scores(), place
     found: list[ScopeNodes] = []
-    for batch in scorer.loader(place.graph, targets, place.inputs).epoch(0):
-        found.append(best_nodes(place.graph, batch, sent_by_node(batch, explain(batch)), scorer.topk))
+    for batch in scorer.loader(graph, targets, inputs).epoch(0):
+        found.append(best_nodes(graph, batch, sent_by_node(batch, explain(batch)), scorer.topk))
         if on_batch is not None:
             on_batch(len(batch))
     return found
@@ -153,8 +146,8 @@ def score_targets(
 def best_nodes(graph: Graph, batch: Batch, node_score: Tensor, topk: int) -> ScopeNodes:
     """Return the topk best nodes of each scope that are connected to its target; node_score [N], from 0.
 
-    Scores are shares of the scope's best node but the target, which has 1. A millionth of the candidate's own share is
-    added, by which nodes are ranked that the explainer says nothing of: those out of the model's reach, for one.
+    Scores are relative to the best node of the scope besides the target, which has 1. A millionth of the candidate's
+    own share is added: it ranks nodes with score 0, such as those out of the model's reach.
     """
     order = torch.argsort(batch.subgraph, stable=True)
     subgraph, node_id = batch.subgraph[order].numpy(), batch.node_id[order].numpy()
@@ -174,62 +167,51 @@ def best_nodes(graph: Graph, batch: Batch, node_score: Tensor, topk: int) -> Sco
 def _shares(
     score: NDArray[np.float64], subgraph: Ints, is_target: NDArray[np.bool_], num_scopes: int
 ) -> NDArray[np.float64]:
-    """Divide scores by the best of their scope that is not the target's; a scope without any above 0 has 0. [N]"""
+    """Divide scores by the best in their scope besides the target's; a scope without any above 0 gets 0. [N]"""
     best = np.zeros(num_scopes)
     np.maximum.at(best, subgraph[~is_target], score[~is_target])
     return np.divide(score, best[subgraph], out=np.zeros_like(score), where=best[subgraph] > 0)
 
 
 def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, progress: Progress = silent) -> None:
-    """Rank the candidates of targets, which ascend, and write the scope file; finished parts are kept next to it.
+    """Rank the candidates of targets, in ascending order, and write the scope file; finished parts are next to it.
 
-    A killed call resumes after its last finished part; on the same processor with as many threads the file is the
-    same, because each part has the same batches.
+    A killed call resumes after its last finished part. The result is the same on the same processor with as many
+    threads, because each part has the same batches.
     """
     folder, size = parts_folder(path), _PART_TARGETS[scorer.explainer]
     folder.mkdir(parents=True, exist_ok=True)
-    graph = places.whole.graph
+    graph, _ = places.whole
     origin = Origin(graph.num_nodes, graph.fingerprint, scorer.made_by)
-    counter = _Counter(progress, f"scoring by {scorer.explainer}", len(targets))
-    parts: list[ScopeNodes] = []
+    done, parts = 0, list[ScopeNodes]()
+
+    def add(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(f"scoring by {scorer.explainer}", done, len(targets))
+
     for number, start in enumerate(range(0, len(targets), size)):
         kept, chosen = folder / f"part-{number:06d}", targets[start : start + size]
         if kept.exists():
-            counter.add(len(chosen))
+            add(len(chosen))
         else:
-            write_scope_file(kept, [_scored(scorer, places, chosen, counter)], origin)
+            write_scope_file(kept, [_scored(scorer, places, chosen, add)], origin)
         part = read_scope_file(kept)
         if part.origin != origin or not np.array_equal(part.nodes.targets, chosen):
-            raise RunError(f"{kept}: must be of this model and these targets, it is of others; delete {folder}")
+            raise RunError(f"{kept}: must belong to this model and these targets, got others; delete {folder}")
         parts.append(part.nodes)
     write_scope_file(path, parts, origin)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def parts_folder(path: Path) -> Path:
-    """Return where the parts of a scope file are kept until it is whole."""
+    """Return the folder of the parts of an unfinished scope file."""
     return path.with_name(path.name + ".parts")
 
 
-@dataclass
-class _Counter:
-    """Counts targets that are done and tells."""
-
-    progress: Progress
-    stage: str
-    total: int
-    done: int = 0
-
-    def add(self, count: int) -> None:
-        self.done += count
-        self.progress(self.stage, self.done, self.total)
-
-
-def _scored(scorer: Scorer, places: Places, targets: Ints, counter: _Counter) -> ScopeNodes:
+def _scored(scorer: Scorer, places: Places, targets: Ints, on_batch: Callable[[int], None]) -> ScopeNodes:
     """Rank the candidates of the targets of one part."""
-    found: list[ScopeNodes] = []
-    for place, some in places.parts(targets):
-        found += score_targets(scorer, place, some, counter.add)
+    found = [part for place, some in places.parts(targets) for part in score_targets(scorer, place, some, on_batch)]
     length = np.concatenate([np.diff(nodes.ptr) for nodes in found])
     return sorted_nodes(
         np.concatenate([nodes.targets for nodes in found]),

@@ -1,4 +1,4 @@
-"""Data: open the datasets of an experiment, say how they differ from the paper's, and make a job for each.
+"""Data: the datasets of an experiment, their differences from the paper's, and experiments with a job for each.
 
 Not for: downloading them (graph/datasets).
 """
@@ -6,6 +6,7 @@ Not for: downloading them (graph/datasets).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,14 @@ from shadow_gnn.graph.datasets.named import data_folder, find_dataset
 from shadow_gnn.graph.datasets.statistics import PAPER, dataset_differences
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST, open_graph
-from shadow_gnn.studies.paper.experiment import Job, ReproduceOptions, Result
+from shadow_gnn.studies.paper.experiment import Finding, Job, ReproduceOptions, Result, Table
 
 SEED = 0
-"""Of every sample of targets."""
-
-
-def open_data(name: str, folder: Path | None) -> Graph:
-    """Open a dataset: <folder>/<name>, or the folder itself; if it is missing, the error says how to get it."""
-    return open_graph(find_dataset(name, folder))
+"""Random seed of every sample of targets."""
 
 
 def open_found(names: Sequence[str], folder: Path | None) -> dict[str, Graph]:
-    """Open the available datasets by name; raise if there is none.
+    """Open the available datasets by name; none at all is an error.
 
     A folder that is itself a graph folder is the dataset of its own name, or the only dataset in `names`.
     """
@@ -38,42 +34,66 @@ def open_found(names: Sequence[str], folder: Path | None) -> dict[str, Graph]:
             raise SourceError(
                 f"{folder}: must have the name of a dataset, {', '.join(names)}, or be a folder that holds some of them"
             )
-        open_data(names[0], folder)
+        find_dataset(names[0], folder)  # Raises and says how to get it.
     return found
 
 
-def dataset_jobs(
-    names: Sequence[str],
-    options: ReproduceOptions,
-    title: str,
-    measure: Callable[[str, Graph, int, Progress], Result],
-    *,
-    most: tuple[int, int],
-    settings: Callable[[str], Mapping[str, Any]],
-) -> list[Job]:
-    """Return a job for each available dataset: measure(name, graph, max_targets, progress).
+@dataclass(frozen=True)
+class DatasetExperiment:
+    """An experiment that measures each dataset in one job."""
 
-    most: targets to sample, in full and with --fast. settings: of a dataset, in addition to the graph and the sample.
-    """
-    count = most[options.fast]
-    return [
-        Job(
-            name,
-            f"{title} on {name}",
-            {"graph": graph.fingerprint, "max_targets": count, "seed": SEED, **settings(name)},
-            partial(measure, name, graph, count),
-        )
-        for name, graph in open_found(names, options.data).items()
-    ]
+    name: str
+    """Name for `shadow reproduce`."""
+    paper: str
+    """Place in the paper."""
+    summary: str
+    """One line for `shadow reproduce --list`."""
+    data: tuple[str, ...]
+    """Datasets that it can use."""
+    job_title: str
+    """Description of a job, before the name of the dataset."""
+    measure: Callable[[str, Graph, int, Progress], Result]
+    """Measures a dataset: (name, graph, maximum number of targets, progress)."""
+    max_targets: tuple[int, int]
+    """Targets to sample, in full and with --fast."""
+    settings: Callable[[str], Mapping[str, Any]]
+    """Settings of a dataset's job, in addition to the graph and the sample."""
+    title: str
+    """Heading of the page."""
+    text: str
+    """Markdown below the heading."""
+    tables: Callable[[Mapping[str, Result]], tuple[Table, ...]]
+    """Makes the tables from the results by dataset."""
+    draw: Callable[[Mapping[str, Result], Path], None]
+    """Draws the figure of the results."""
+    notes: tuple[str, ...]
+    """Remarks below the tables."""
+
+    def jobs(self, options: ReproduceOptions) -> list[Job]:
+        """Return one job for each available dataset."""
+        count = self.max_targets[options.fast]
+        return [
+            Job(
+                name,
+                f"{self.job_title} on {name}",
+                {"graph": graph.fingerprint, "max_targets": count, "seed": SEED, **self.settings(name)},
+                partial(self.measure, name, graph, count),
+            )
+            for name, graph in open_found(self.data, options.data).items()
+        ]
+
+    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
+        """Show our values next to the paper's."""
+        return Finding(self.title, self.text, self.tables(results), partial(self.draw, dict(results)), self.notes)
 
 
 def graph_settings(graph: Graph) -> dict[str, Any]:
-    """Return the settings of a job that depend on the graph and its features."""
+    """Return the part of a job's settings that comes from the graph and its features."""
     return {"graph": graph.fingerprint, "in_dim": 0 if graph.x is None else graph.x.shape[1]}
 
 
 def data_lines(names: Sequence[str], folder: Path | None) -> list[str]:
-    """Return Markdown on the available datasets: their counts, and how they differ from the paper's."""
+    """Return Markdown on the available datasets: their counts, and differences from the paper's."""
     found = open_found(names, folder)
     lines = []
     for name, graph in found.items():
@@ -86,7 +106,7 @@ def data_lines(names: Sequence[str], folder: Path | None) -> list[str]:
 
 
 def comparable(graphs: Mapping[str, Graph], options: ReproduceOptions) -> set[str]:
-    """Return the names of the graphs that equal the paper's data; none with --fast, whose models are small."""
+    """Return the names of the graphs that equal the paper's data; with --fast, none."""
     if options.fast:
         return set()
     return {name for name, graph in graphs.items() if name in PAPER and not dataset_differences(name, graph)}
@@ -111,14 +131,14 @@ def _open_if_there(name: str, names: Sequence[str], folder: Path | None) -> Grap
 
 
 def _counts(graph: Graph) -> str:
-    parts = [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} neighbour entries"]
+    parts = [f"{graph.num_nodes:,} nodes", f"{graph.num_edges:,} neighbor entries"]
     parts.append("no features" if graph.x is None else f"{graph.x.shape[1]:,} feature columns")
     parts += [f"{len(nodes):,} {name}" for name, nodes in graph.splits.items()]
     return ", ".join(parts)
 
 
 def _verdict(name: str, graph: Graph) -> str:
-    """Say in one line whether a graph is the paper's dataset, and what differs if it is not."""
+    """Return one line: whether a graph is the paper's dataset, or the differences."""
     if name not in PAPER:
         return "not a dataset of the paper"
     found = dataset_differences(name, graph)

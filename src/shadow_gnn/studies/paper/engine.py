@@ -1,10 +1,11 @@
-"""Engine: do the jobs of an experiment, keep each result, resume after a stop, and write the finding.
+"""Engine: do the jobs of an experiment, store each result, resume after a stop, and write the finding.
 
-Not for: what the jobs are (experiment.py and a file for each experiment) or how a finding looks (report.py).
+Not for: the jobs (a file for each experiment) or the format of a finding (report.py).
 """
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -21,19 +22,20 @@ from shadow_gnn.training.runs.folder import locked, read_json, write_json
 
 VERSION = 1
 JOBS = "jobs"
+FAST = "Made with `--fast`: few targets, and small models where any are trained. Not comparable with the paper."
 _KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,199}")
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How far an experiment is."""
+    """Progress of an experiment."""
 
     num_done: int
-    """Jobs whose results are kept."""
+    """Jobs with a stored result."""
     num_jobs: int
     """Jobs in all."""
     seconds_left: float | None
-    """From the mean of the jobs that are done; None before the first."""
+    """Estimate from the mean of the finished jobs; None before the first."""
 
 
 class Watcher(Protocol):
@@ -41,45 +43,33 @@ class Watcher(Protocol):
 
     def on_job(self, job: Job, tally: Tally) -> None:
         """Called when a job begins."""
-        ...
+        return
 
     def on_progress(self, stage: str, done: int, total: int) -> None:
         """Called with the progress of a job."""
-        ...
+        return
 
     def on_end(self, job: Job, seconds: float, tally: Tally) -> None:
-        """Called when a job is done and its result kept."""
-        ...
+        """Called when a job is done and its result stored."""
+        return
 
     def on_fault(self, job: Job, error: Exception, tally: Tally) -> None:
-        """Called when a job cannot be done; the others continue."""
-        ...
+        """Called when a job fails; the others continue."""
+        return
 
 
-class Silent:
+class Silent(Watcher):
     """A watcher that does nothing."""
-
-    def on_job(self, job: Job, tally: Tally) -> None:
-        """Do nothing."""
-
-    def on_progress(self, stage: str, done: int, total: int) -> None:
-        """Do nothing."""
-
-    def on_end(self, job: Job, seconds: float, tally: Tally) -> None:
-        """Do nothing."""
-
-    def on_fault(self, job: Job, error: Exception, tally: Tally) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A job that was done before."""
+    """A job that is done."""
 
     result: Result
     """Its result."""
     seconds: float
-    """How long it took."""
+    """Its duration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +77,15 @@ class Outcome:
     """The outcome of a call of `reproduce`."""
 
     finding: Finding
-    """The finding that was written."""
+    """The finding, as written."""
     files: tuple[Path, ...]
     """The Markdown page first, then tables and figure."""
     num_done: int
-    """Jobs whose results the finding is made of."""
+    """Jobs behind the finding."""
     num_jobs: int
     """Jobs in all."""
     faults: Mapping[str, Exception]
-    """Jobs that could not be done, by key."""
+    """Errors of failed jobs, by key."""
 
 
 def reproduce(
@@ -106,34 +96,39 @@ def reproduce(
     report: bool = False,
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Do the jobs of an experiment that are not done yet and write the finding into options.out.
+    """Do the unfinished jobs of an experiment and write the finding into options.out.
 
-    only: a glob of job keys; jobs that do not match are not done, but count if they were done before.
-    report: do no jobs, only write the finding from the kept results.
+    only: a glob of job keys; other jobs are not done now, but earlier results of theirs count.
+    report: do no jobs, only write the finding from the stored results.
     """
     jobs = _checked(experiment, experiment.jobs(options))
     chosen = [job for job in jobs if fnmatchcase(job.key, only)]
     if not chosen:
-        raise ValueError(
-            f"reproduce: --only must match jobs of {experiment.name}, got {only!r}; they are {_some_keys(jobs)}"
-        )
+        keys = ", ".join(job.key for job in jobs[:5]) + (f" and {len(jobs) - 5} more" if len(jobs) > 5 else "")
+        raise ValueError(f"reproduce: --only must match jobs of {experiment.name}, got {only!r}; they are {keys}")
     folder = options.out
     faults: dict[str, Exception] = {}
     if not report:
         _make_folder(folder / JOBS)
         with locked(folder):
             faults = _do_jobs(chosen, read_kept(chosen, folder), folder, watcher or Silent())
-    # Not locked: a report can be made while another process does the jobs.
+    # Not locked: a report is possible while another process does the jobs.
     kept = read_kept(jobs, folder)
     if not kept:
         raise _nothing(experiment, folder, faults)
     finding = experiment.finding({key: done.result for key, done in kept.items()}, options)
-    finding = _complete(finding, experiment, options, _Work(jobs, kept, faults))
+    data = "\n".join(data_lines(experiment.data, options.data)) if experiment.data else ""
+    parts = [finding.text, f"Data:\n\n{data}" if data else "", FAST if options.fast else ""]
+    text, notes = "\n\n".join(part for part in parts if part), [*finding.notes]
+    if len(kept) < len(jobs):
+        notes.append(f"Made of {len(kept)} of {len(jobs)} jobs; the others are not done.")
+    notes += [f"Not done: {key}: {' '.join(str(error).split())}" for key, error in faults.items()]
+    finding = replace(finding, text=text, notes=tuple(notes))
     return Outcome(finding, tuple(write_finding(finding, experiment.name, folder)), len(kept), len(jobs), faults)
 
 
 def read_kept(jobs: Sequence[Job], folder: Path) -> dict[str, Kept]:
-    """Return the kept results of jobs, by key; results of other settings are ignored."""
+    """Return the stored results of jobs, by key; results of other settings are ignored."""
     kept = {}
     for job in jobs:
         path = _job_file(folder, job)
@@ -144,18 +139,18 @@ def read_kept(jobs: Sequence[Job], folder: Path) -> dict[str, Kept]:
             if content["version"] == VERSION and content["settings"] == _plain(job.settings):
                 kept[job.key] = Kept(content["result"], float(content["seconds"]))
         except (RunError, KeyError, TypeError, ValueError) as error:
-            reason = str(error).removeprefix(f"{path}: ") if isinstance(error, RunError) else "is not a kept result"
-            raise RunError(f"{path}: {reason}; remove it to have the job done again") from error
+            reason = str(error).removeprefix(f"{path}: ") if isinstance(error, RunError) else "is not a stored result"
+            raise RunError(f"{path}: {reason}; remove it to repeat the job") from error
     return kept
 
 
 def seconds_left(seconds: Sequence[float], num_left: int) -> float | None:
-    """Estimate the time of the remaining jobs from that of the others; None if there are none."""
+    """Estimate the time of the remaining jobs from the finished ones; None without any."""
     return sum(seconds) / len(seconds) * num_left if seconds else None
 
 
 def _do_jobs(jobs: Sequence[Job], kept: Mapping[str, Kept], folder: Path, watcher: Watcher) -> dict[str, Exception]:
-    """Do the jobs without a kept result, one after the other, and keep each result at once."""
+    """Do the jobs without a stored result, one after the other, and store each result at once."""
     faults: dict[str, Exception] = {}
     seconds = [kept[job.key].seconds for job in jobs if job.key in kept]
 
@@ -177,40 +172,10 @@ def _do_jobs(jobs: Sequence[Job], kept: Mapping[str, Kept], folder: Path, watche
             watcher.on_fault(job, error, tally())
             continue
         seconds.append(time.monotonic() - begin)
-        _keep(job, result, seconds[-1], folder)
+        content = {"version": VERSION, "key": job.key, "title": job.title, "settings": _plain(job.settings)}
+        write_json(_job_file(folder, job), content | {"result": _plain(result), "seconds": seconds[-1]})
         watcher.on_end(job, seconds[-1], tally())
     return faults
-
-
-def _keep(job: Job, result: Result, seconds: float, folder: Path) -> None:
-    content = {
-        "version": VERSION,
-        "key": job.key,
-        "title": job.title,
-        "settings": _plain(job.settings),
-        "result": _plain(result),
-        "seconds": seconds,
-    }
-    write_json(_job_file(folder, job), content)
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    jobs: Sequence[Job]
-    kept: Mapping[str, Kept]
-    faults: Mapping[str, Exception]
-
-
-def _complete(finding: Finding, experiment: Experiment, options: ReproduceOptions, work: _Work) -> Finding:
-    """Add the parts of every finding: its data, --fast, and the number of jobs."""
-    data = "\n".join(data_lines(experiment.data, options.data)) if experiment.data else ""
-    fast = "Made with `--fast`: few targets, and small models where any are trained. Not to be compared with the paper."
-    parts = [finding.text, f"Data:\n\n{data}" if data else "", fast if options.fast else ""]
-    notes = list(finding.notes)
-    if len(work.kept) < len(work.jobs):
-        notes.append(f"Made of {len(work.kept)} of {len(work.jobs)} jobs; the others are not done.")
-    notes += [f"Not done: {key}: {' '.join(str(error).split())}" for key, error in work.faults.items()]
-    return replace(finding, text="\n\n".join(part for part in parts if part), notes=tuple(notes))
 
 
 def _checked(experiment: Experiment, jobs: Sequence[Job]) -> Sequence[Job]:
@@ -223,11 +188,11 @@ def _checked(experiment: Experiment, jobs: Sequence[Job]) -> Sequence[Job]:
 
 
 def _nothing(experiment: Experiment, folder: Path, faults: Mapping[str, Exception]) -> Exception:
-    """Say why there is nothing to write a finding of."""
+    """Return the error for an experiment without any result."""
     if faults:
         return next(iter(faults.values()))
     if any((folder / JOBS).glob("*.json")):
-        hint = "the kept results have other settings: give the same --data and --fast as before"
+        hint = "the stored results have other settings: give the same --data and --fast as before"
     else:
         hint = f"run shadow reproduce {experiment.name} without --report first"
     return RunError(f"{folder}: must hold results of {experiment.name} for a report, got none; {hint}")
@@ -244,13 +209,6 @@ def _make_folder(folder: Path) -> None:
         raise WriteError(f"{folder}: cannot be made: {error.strerror or error}") from error
 
 
-def _some_keys(jobs: Sequence[Job]) -> str:
-    shown = [job.key for job in jobs[:5]]
-    return ", ".join(shown) + (f" and {len(jobs) - 5} more" if len(jobs) > 5 else "")
-
-
 def _plain(value: Any) -> Any:
-    """Return a value as JSON gives it back, so that kept settings compare equal to new ones."""
-    import json
-
+    """Return a value as JSON gives it back, so that stored settings compare equal to new ones."""
     return json.loads(json.dumps(value, allow_nan=False))

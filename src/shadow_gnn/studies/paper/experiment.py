@@ -1,11 +1,11 @@
-"""Experiment: the interface of every reproduced table or figure: jobs whose results are kept, and a finding.
+"""Experiment: the interface of every reproduced table or figure: jobs with stored results, and a finding.
 
 Not for: doing the jobs and writing the files (engine.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,36 +25,36 @@ class Spread:
 
 Cell = str | int | float | Spread | None
 Result = Mapping[str, Any]
-"""Result of a job, as JSON can hold it."""
+"""Result of a job, in types that JSON supports."""
 
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """ReproduceOptions of an experiment from the command line."""
+    """Options of an experiment from the command line."""
 
     data: Path | None = None
-    """A folder of graph folders, each with the name of its dataset, or the one graph folder that is needed; None for
-    the folder that `shadow data get` fills."""
+    """A folder of graph folders named after their datasets, or the only graph folder needed; None for the folder of
+    `shadow data get`."""
     repeat: int | None = None
-    """Runs with different seeds; None for as many as in the paper."""
+    """Number of seeds; None for as many as in the paper."""
     fast: bool = False
-    """Smaller models, fewer epochs and targets: to see that all works, not to compare."""
+    """Smaller models, fewer epochs and targets: a quick test, not comparable with the paper."""
     out: Path = Path("reproduced")
-    """Folder of the experiment, for what jobs keep beside their results, such as run folders."""
+    """Folder of the experiment: results, and other files of its jobs such as run folders."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One piece of work whose result is kept, so that an experiment can resume."""
+    """A piece of work with a stored result, so that an experiment can resume."""
 
     key: str
-    """Name among the jobs of the experiment, fit for a file: a-z, 0-9, dots and dashes."""
+    """Unique name within the experiment, also a file name: a-z, 0-9, dots and dashes."""
     title: str
     """Description for the progress bar."""
     settings: Mapping[str, Any]
-    """Everything that decides the result, the graph's fingerprint included; a kept result of others is not used."""
+    """Everything that decides the result, including the graph's fingerprint; a result of other settings is not used."""
     run: Callable[[Progress], Result]
-    """Do the work."""
+    """Does the work."""
 
 
 @dataclass(frozen=True)
@@ -62,29 +62,35 @@ class Table:
     """A table of a finding: Markdown and CSV."""
 
     name: str
-    """Name of its CSV file, without the ending."""
+    """Name of the CSV file, without its extension."""
     caption: str
-    """One sentence above it, with the paper's number for it."""
+    """One sentence above the table, with its number in the paper."""
     columns: tuple[str, ...]
-    """Heads; a column with the paper's values says so."""
+    """Headings; those of the paper's values say so."""
     rows: tuple[tuple[Cell, ...], ...]
-    """As many cells each as there are columns; None where there is no value."""
+    """One cell per column; None where there is no value."""
+
+    @classmethod
+    def of(cls, name: str, caption: str, rows: Iterable[Mapping[str, Cell]]) -> Table:
+        """Make a table of at least one row; each row has its cells by heading, in the same order."""
+        found = list(rows)
+        return cls(name, caption, tuple(found[0]), tuple(tuple(row.values()) for row in found))
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The results of an experiment, ready to be written."""
+    """The results of an experiment, ready for writing."""
 
     title: str
-    """Head of the page."""
+    """Heading of the page."""
     text: str
-    """Markdown below it: the method, the data, and differences from the paper's setup."""
+    """Markdown below the heading: the method, the data, and differences from the paper's setup."""
     tables: tuple[Table, ...]
     """At least one."""
     draw: Callable[[Path], None] | None = None
     """Draws the figure into a PNG file."""
     notes: tuple[str, ...] = field(default=())
-    """Remarks below the tables: gaps and their reasons."""
+    """Remarks below the tables, such as gaps and their reasons."""
 
 
 class Experiment(Protocol):
@@ -97,7 +103,7 @@ class Experiment(Protocol):
 
     @property
     def paper(self) -> str:
-        """Where it is in the paper, such as "Table 1"."""
+        """Place in the paper, such as "Table 1"."""
         ...
 
     @property
@@ -107,13 +113,13 @@ class Experiment(Protocol):
 
     @property
     def data(self) -> tuple[str, ...]:
-        """Names of the datasets that it can use; a finding says which were available and how they differ."""
+        """Datasets that it can use; a finding lists those available and their differences from the paper's."""
         ...
 
     def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return the jobs in the order in which they are done; a missing dataset is named here, before any work."""
+        """Return the jobs in order; a missing dataset is an error here, before any work."""
         ...
 
     def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
-        """Make the tables and the figure of the jobs' results, by key; jobs that were left out are not there."""
+        """Make the tables and the figure from the results by key; skipped jobs are missing from them."""
         ...

@@ -1,4 +1,4 @@
-"""The paper's tables of memory and of minimum hardware, with the values of our equations.
+"""Hardware tables: the paper's tables of memory and of minimum hardware, with the values of our equations.
 
 Not for: the equations (base/memory_needs.py).
 """
@@ -20,7 +20,7 @@ from shadow_gnn.base.memory_needs import (
 
 GB = 10**9
 
-# As OGB counts them; CSR entries are both directions of every edge.
+# OGB's counts; CSR entries are both directions of every edge.
 ARXIV = GraphCounts(169_343, 2_315_598, 128, 40)
 PRODUCTS = GraphCounts(2_449_029, 123_718_280, 100, 47)
 PAPERS = GraphCounts(111_059_956, 3_231_371_744, 128, 172)
@@ -33,15 +33,15 @@ class PaperLine:
     name: str
     """Method or graph."""
     paper_ram: str
-    """Memory of the machine, as the paper writes it."""
+    """Memory of the machine, as printed."""
     paper_gpu: str
-    """Memory of the accelerator, as the paper writes it."""
+    """Memory of the accelerator, as printed."""
     ram: int
     """Bytes of features and edges, or of the propagated features."""
     ram_whole: int
-    """The same in GB if each part is cut to whole GB, as the paper's text does."""
+    """The same in GB with each part cut to whole GB, as in the paper's text."""
     step: int | None
-    """Bytes of a training step as we compute it, on an accelerator or not; None where the paper says too little."""
+    """Bytes of a training step by our equations; None where the paper lacks the settings."""
 
 
 def memory_table() -> list[PaperLine]:

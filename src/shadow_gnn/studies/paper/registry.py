@@ -13,24 +13,24 @@ from shadow_gnn.studies.paper.experiment import Experiment
 def experiments() -> dict[str, Experiment]:
     """Return every experiment by name, in the order of the paper."""
     from shadow_gnn.studies.paper.experiments.accuracy_time import AccuracyTime
-    from shadow_gnn.studies.paper.experiments.composition import Composition
-    from shadow_gnn.studies.paper.experiments.cost_columns import CostColumns
+    from shadow_gnn.studies.paper.experiments.composition import COMPOSITION
+    from shadow_gnn.studies.paper.experiments.cost_columns import COST_COLUMNS
     from shadow_gnn.studies.paper.experiments.extraction_time import ExtractionTime
     from shadow_gnn.studies.paper.experiments.leaderboards import COLLAB, PAPERS100M
     from shadow_gnn.studies.paper.experiments.memory_speed import MemorySpeed
-    from shadow_gnn.studies.paper.experiments.ppr_touched import PprTouched
+    from shadow_gnn.studies.paper.experiments.ppr_touched import PPR_TOUCHED
     from shadow_gnn.studies.paper.experiments.score_tables import ENSEMBLE, JK_GIN, POOLING
     from shadow_gnn.studies.paper.experiments.sgc import SgcOversmoothing
     from shadow_gnn.studies.paper.experiments.table1 import Table1
 
     every: tuple[Experiment, ...] = (
         Table1(),
-        CostColumns(),
+        COST_COLUMNS,
         PAPERS100M,
         COLLAB,
-        Composition(),
+        COMPOSITION,
         SgcOversmoothing(),
-        PprTouched(),
+        PPR_TOUCHED,
         MemorySpeed(),
         JK_GIN,
         POOLING,
@@ -42,7 +42,7 @@ def experiments() -> dict[str, Experiment]:
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return the experiment of a name; raise with the nearest known name if there is none."""
+    """Return the experiment of a name; the error for an unknown one suggests the closest name."""
     every = experiments()
     if name not in every:
         near = get_close_matches(name, every, 1)

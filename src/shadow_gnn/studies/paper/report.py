@@ -1,6 +1,6 @@
 """Report: a finding as a Markdown page, a CSV file for each table and a PNG file.
 
-Not for: what was found (a file for each experiment).
+Not for: its content (a file for each experiment).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def write_finding(finding: Finding, name: str, folder: Path) -> list[Path]:
         figure = folder / f"{name}.png"
         finding.draw(figure)
         files.append(figure)
-    # The page last: it never names a file that is not there yet.
+    # The page last: all files that it names exist.
     write_file(files[0], markdown(finding, figure.name if figure else None).encode())
     return files
 
@@ -43,7 +43,7 @@ def markdown(finding: Finding, figure: str | None = None) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Return a table as Markdown: columns of numbers to the right."""
+    """Return a table as Markdown, with numbers aligned to the right."""
     right = [_is_numeric(column) for column in _columns(table)]
     lines = [table.columns, ["---:" if number else "---" for number in right]]
     lines += [[_shown(cell) for cell in row] for row in table.rows]
@@ -51,7 +51,7 @@ def markdown_table(table: Table) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """Return a table as CSV with all digits; a column of means is followed by one of their deviations."""
+    """Return a table as CSV with all digits; a column of deviations follows each column of means."""
     columns = _columns(table)
     spread = [any(isinstance(cell, Spread) for cell in column) for column in columns]
     buffer = io.StringIO()

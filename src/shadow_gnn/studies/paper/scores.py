@@ -1,22 +1,22 @@
 """Scores: scores of trained recipes next to the paper's, as a table and as a figure.
 
-Not for: training (training_jobs.py) or which recipes there are (a file for each table).
+Not for: training (training_jobs.py) or the recipes of a table (a file for each table).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.experiment import ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.training_jobs import FAST, Row, count_runs, metric_of, num_runs, score
 
 HOW = (
     "Each row is a recipe of the paper (`shadow train paper/NAME`), trained with {runs}. The score is that of the test "
-    "targets with the model of the best validation epoch: mean ± sample deviation over the runs."
+    "targets with the model of the best validation epoch: mean ± sample standard deviation over the runs."
 )
 
 
@@ -41,11 +41,11 @@ class Heads:
     caption: str
     """One sentence above it."""
     labels: tuple[str, ...]
-    """Heads of the labels of its lines."""
+    """Headings of the labels."""
 
 
 def how_text(options: ReproduceOptions, paper_runs: int) -> str:
-    """Say how the scores were made."""
+    """Describe the origin of the scores."""
     runs = num_runs(options, paper_runs)
     text = HOW.format(runs="one seed" if runs == 1 else f"{runs} seeds")
     return f"{text} {FAST}" if options.fast else text
@@ -56,7 +56,7 @@ def score_table(
 ) -> Table:
     """Return a table with a row for each line: dataset, labels, runs, our score, the paper's.
 
-    comparable: datasets where the difference between the two means something; it is left out for the others.
+    comparable: datasets that get a difference between the two scores.
     """
     metric = metric_of(results, [line.row.recipe for line in lines])
     columns = ("data", *heads.labels, "runs", f"test {metric}, ours", "paper", "ours - paper")
@@ -75,41 +75,31 @@ def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], titles: Ma
     titles: of the panels, by dataset.
     """
     names = list(dict.fromkeys(line.row.data for line in lines))
-
-    def on(axes: list[Any]) -> None:
+    tallest = max(sum(line.row.data == name for line in lines) for name in names)
+    with png_panels(path, (4.5 * len(names), 1.5 + 0.4 * tallest), len(names)) as axes:
         for plot, name in zip(axes, names, strict=True):
-            _draw_panel(plot, [line for line in lines if line.row.data == name], results)
+            shown = [line for line in lines if line.row.data == name]
+            ours = [score(results, line.row.recipe) for line in shown]
+            draw_scores_of(plot, ours, [line.paper for line in shown], [" ".join(line.labels) for line in shown])
+            plot.set_ylim(-len(shown) + 0.4, 0.6)
+            plot.set_xlabel(f"test {metric_of(results, [line.row.recipe for line in shown])}")
             plot.set_title(titles[name], fontsize=10)
         axes[0].legend(frameon=False)
 
-    tallest = max(sum(line.row.data == name for line in lines) for name in names)
-    write_figure(path, (4.5 * len(names), 1.5 + 0.4 * tallest), len(names), on)
 
-
-def _draw_panel(plot: Any, lines: Sequence[Line], results: Mapping[str, Result]) -> None:
-    places = [float(-number) for number in range(len(lines))]
-    draw_points(plot, places, [score(results, line.row.recipe) for line in lines], "ours", COLOURS[0], -0.12)
-    draw_points(plot, places, [line.paper for line in lines], "paper", "0.55", 0.12)
-    plot.set_yticks(places, [" ".join(line.labels) for line in lines])
-    plot.set_ylim(-len(lines) + 0.4, 0.6)
-    plot.set_xlabel(f"test {metric_of(results, [line.row.recipe for line in lines])}")
-    plot.grid(axis="x", alpha=0.3)
-
-
-def draw_points(
-    plot: Any, places: Sequence[float], scores: Sequence[Spread | None], label: str, colour: str, shift: float
+def draw_scores_of(
+    plot: Any, ours: Sequence[Spread | None], papers: Sequence[Spread | None], labels: Iterable[str]
 ) -> None:
-    """Draw scores with their deviations as horizontal bars of error, a little off their places."""
-    known = [(place + shift, found) for place, found in zip(places, scores, strict=True) if found is not None]
-    if not known:
-        return
-    plot.errorbar(
-        [found.mean for _, found in known],
-        [place for place, _ in known],
-        xerr=[found.deviation or 0.0 for _, found in known],
-        fmt="o" if label == "ours" else "s",
-        markersize=5,
-        capsize=3,
-        color=colour,
-        label=label,
-    )
+    """Draw our scores and the paper's as points with horizontal error bars, one row for each label."""
+    for label, scores, marker, color, shift in (
+        ("ours", ours, "o", COLORS[0], -0.12),
+        ("paper", papers, "s", "0.55", 0.12),
+    ):
+        known = [(shift - number, found) for number, found in enumerate(scores) if found is not None]
+        if known:
+            means, places = [found.mean for _, found in known], [place for place, _ in known]
+            errors = [found.deviation or 0.0 for _, found in known]
+            look = {"fmt": marker, "markersize": 5, "capsize": 3, "color": color, "label": label}
+            plot.errorbar(means, places, xerr=errors, **look)
+    plot.set_yticks([-float(number) for number in range(len(ours))], list(labels))
+    plot.grid(axis="x", alpha=0.3)

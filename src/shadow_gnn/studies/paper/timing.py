@@ -1,6 +1,6 @@
-"""Timing: seconds of wall and of processor time that a piece of work takes per target.
+"""Timing: wall time and processor time per target.
 
-Not for: what is timed (a file for each experiment).
+Not for: the measured work (a file for each experiment).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from shadow_gnn.studies.paper.experiment import Result
 
 @dataclass
 class Clock:
-    """Adds up the time of all blocks under `running`."""
+    """The total time of all blocks under `running`."""
 
     wall: float = 0.0
-    """Seconds that passed."""
+    """Seconds of wall time."""
     cpu: float = 0.0
-    """Seconds of all threads of this process together."""
+    """Seconds of processor time of all threads."""
     count: int = field(default=0)
-    """Targets that were worked on."""
+    """Number of targets."""
 
     @contextmanager
     def running(self, num_targets: int) -> Iterator[None]:
-        """Time a block that works on some targets."""
+        """Time a block of work on some targets."""
         wall, cpu = time.perf_counter(), time.process_time()
         yield
         self.wall += time.perf_counter() - wall
@@ -40,15 +40,15 @@ class Clock:
     def per_target(self) -> dict[str, float]:
         """Return milliseconds per target: wall, cpu."""
         if self.count == 0:
-            raise ValueError("Clock: count must not be 0, nothing was timed")
+            raise ValueError("Clock: count must be at least 1 for a mean, got 0")
         return {"wall": 1000 * self.wall / self.count, "cpu": 1000 * self.cpu / self.count}
 
 
 def machine() -> str:
-    """Describe the machine of the measurements."""
+    """Return a description of this machine."""
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, torch with {torch.get_num_threads()}"
 
 
 def machine_notes(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return a note for each machine that results were measured on."""
+    """Return a note for each machine of the results."""
     return tuple(sorted({f"Measured on: {result['machine']}." for result in results}))

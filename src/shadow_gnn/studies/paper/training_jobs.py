@@ -1,6 +1,6 @@
 """Training jobs: train recipes of the paper with several seeds, and collect their scores.
 
-Not for: which recipes a table has (a file for each table), or training itself (run).
+Not for: the recipes of a table (a file for each table), or training itself (training/).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from shadow_gnn.training.runs.folder import Run
 
 RecipeOf = Callable[[str], Recipe]
-"""Gives the recipe of a name, as paper_recipe does."""
+"""Returns the recipe of a name, like paper_recipe."""
 
 FAST = (
     "With `--fast` every model has width 32, trains with learning rate 0.01 for 3 epochs (10 on the whole graph at "
     "once) on at most 1,000 targets, is evaluated on at most 1,000 of each split, and sees scopes of at most 30 nodes "
-    "(2-hop: 5 neighbours per node); subgraphs of GraphSAINT are of 50 walks."
+    "(2-hop: 5 neighbors per node); subgraphs of GraphSAINT have 50 walks."
 )
 _FAST_WIDTH, _FAST_RATE, _FAST_TARGETS, _FAST_NODES, _FAST_FANOUT, _FAST_SORT = 32, 0.01, 1000, 30, 5, 10
 _FAST_EPOCHS, _FAST_STEPS = 3, 10
@@ -41,7 +41,7 @@ _FAST_SAINT = {"num_nodes": 100, "num_edges": 100, "num_walks": 50, "frontier": 
 
 @dataclass(frozen=True)
 class Row:
-    """A recipe of the paper that is trained on a dataset."""
+    """A recipe of the paper and its dataset."""
 
     recipe: str
     """Name of the recipe."""
@@ -50,7 +50,7 @@ class Row:
 
 
 def num_runs(options: ReproduceOptions, paper: int) -> int:
-    """Return the number of seeds: as asked, else 1 with --fast, else as in the paper."""
+    """Return the number of seeds: that of the options, else 1 with --fast, else the paper's."""
     return options.repeat or (1 if options.fast else paper)
 
 
@@ -62,14 +62,17 @@ def training_jobs(
     *,
     paper_runs: int = 5,
 ) -> list[Job]:
-    """Return a job for each recipe and seed whose dataset is there: the first seed of all recipes, then the second.
+    """Return a job for each recipe with an available dataset and each seed, seed by seed.
 
-    Runs are in options.out / "runs", so that a stopped one can resume.
+    Runs are in options.out / "runs"; a stopped one resumes.
     """
     present = [(row, adapted(recipe_of(row.recipe), options)) for row in rows if row.data in graphs]
-    known = {name: _Known.of(fast_graph(graph) if options.fast else graph) for name, graph in graphs.items()}
+    used = {name: fast_graph(graph) if options.fast else graph for name, graph in graphs.items()}
+    known = {name: _graph_settings(graph) for name, graph in used.items()}
     return [
-        _training_job(row, recipe.model_copy(update={"seed": recipe.seed + number}), known[row.data], options)
+        _training_job(
+            row, recipe.model_copy(update={"seed": recipe.seed + number}), used[row.data], known[row.data], options.out
+        )
         for number in range(num_runs(options, paper_runs))
         for row, recipe in present
     ]
@@ -81,7 +84,7 @@ def run_key(recipe: str, seed: int) -> str:
 
 
 def score(results: Mapping[str, Result], recipe: str, split: str = "test") -> Spread | None:
-    """Return mean and sample standard deviation of a recipe's scores; None if there is none."""
+    """Return mean and sample standard deviation of a recipe's scores; None without any."""
     values = [found for result in _runs(results, recipe) if (found := result[split]) is not None]
     if not values:
         return None
@@ -89,12 +92,12 @@ def score(results: Mapping[str, Result], recipe: str, split: str = "test") -> Sp
 
 
 def count_runs(results: Mapping[str, Result], recipe: str) -> int:
-    """Return how many runs of a recipe there are."""
+    """Return the number of runs of a recipe."""
     return len(_runs(results, recipe))
 
 
 def metric_of(results: Mapping[str, Result], recipes: Sequence[str]) -> str:
-    """Return the metric of the runs, as people write it."""
+    """Return the usual spelling of the runs' metric."""
     names = sorted({str(run["metric"]) for recipe in recipes for run in _runs(results, recipe)})
     return " / ".join(name.replace("_", "-").replace("hits", "Hits@") for name in names) or "score"
 
@@ -108,7 +111,7 @@ def fast_recipe(recipe: Recipe) -> Recipe:
     """Return a recipe with a small model, small scopes and few epochs."""
     table = recipe.model_dump(exclude_none=True)
     whole = recipe.training.method == "full"
-    # A pass over the whole graph is a single step, and the paper's rates move nothing in so few.
+    # A pass over the whole graph is a single step: the paper's learning rates have no effect in so few.
     epochs = {"num_epochs": _FAST_STEPS, "evaluate_every": 5} if whole else {"num_epochs": _FAST_EPOCHS}
     table["training"] |= {"evaluate_every": 1, "learning_rate": _FAST_RATE} | epochs
     models = [table["model"], *(branch["model"] for branch in table["branches"])]
@@ -126,7 +129,9 @@ def fast_recipe(recipe: Recipe) -> Recipe:
 
 def fast_graph(graph: Graph) -> Graph:
     """Return a graph with at most 1,000 targets in each split, nodes or pairs, spread evenly over it."""
-    splits, pairs = ({name: _thinned(part) for name, part in parts.items()} for parts in (graph.splits, graph.pairs))
+    splits, pairs = (
+        {name: thinned(part, _FAST_TARGETS) for name, part in parts.items()} for parts in (graph.splits, graph.pairs)
+    )
     return replace(graph, splits=splits, pairs=pairs)
 
 
@@ -138,33 +143,27 @@ def _shrink_scope(extractor: dict[str, Any]) -> None:
         extractor["fanout"] = min(extractor["fanout"], _FAST_FANOUT)
 
 
-def _thinned(targets: Any) -> Any:
-    if len(targets) <= _FAST_TARGETS:
+def thinned(targets: Any, count: int) -> Any:
+    """Return at most `count` of some targets, evenly spread."""
+    if len(targets) <= count:
         return targets
-    return np.asarray(targets)[np.linspace(0, len(targets) - 1, _FAST_TARGETS).astype(np.int64)]
+    return np.asarray(targets)[np.linspace(0, len(targets) - 1, count).astype(np.int64)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """A graph and its part of the settings, computed once for all jobs."""
+def _graph_settings(graph: Graph) -> dict[str, Any]:
+    """Return the settings of a job that come from the graph; they take a pass over its arrays."""
+    from shadow_gnn.training.runs.folder import content_hash
 
-    graph: Graph
-    settings: dict[str, Any]
-
-    @classmethod
-    def of(cls, graph: Graph) -> _Known:
-        from shadow_gnn.training.runs.folder import content_hash
-
-        targets = {name: len(part) for name, part in (*graph.splits.items(), *graph.pairs.items())}
-        return cls(graph, {"fingerprint": graph.fingerprint, "content": content_hash(graph), "targets": targets})
+    targets = {name: len(part) for name, part in (*graph.splits.items(), *graph.pairs.items())}
+    return {"fingerprint": graph.fingerprint, "content": content_hash(graph), "targets": targets}
 
 
-def _training_job(row: Row, recipe: Recipe, known: _Known, options: ReproduceOptions) -> Job:
-    settings = {"recipe": recipe.model_dump(mode="json", exclude={"graph"}), "data": row.data, **known.settings}
+def _training_job(row: Row, recipe: Recipe, graph: Graph, known: Mapping[str, Any], out: Path) -> Job:
+    settings = {"recipe": recipe.model_dump(mode="json", exclude={"graph"}), "data": row.data, **known}
     key = run_key(row.recipe, recipe.seed)
-    # The name has the settings: a run of other settings is never resumed.
-    folder = options.out / "runs" / f"{key}-{digest(settings)}"
-    return Job(key, f"{row.recipe}, seed {recipe.seed}", settings, partial(train, recipe, known.graph, folder))
+    # The name contains the settings: a run of other settings is never resumed.
+    folder = out / "runs" / f"{key}-{digest(settings)}"
+    return Job(key, f"{row.recipe}, seed {recipe.seed}", settings, partial(train, recipe, graph, folder))
 
 
 def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Result:
@@ -175,22 +174,17 @@ def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Res
     run = resume_run(folder, options=options) if folder.exists() else train_recipe(recipe, folder, options=options)
     found = run.result
     assert found is not None
-    # Hundreds of runs are kept, and a finished one is never resumed.
+    # There are hundreds of runs, and a finished one is never resumed.
     for path in (folder / "checkpoints").iterdir():
         path.unlink()
     metric = found["monitor"]
-    return {
-        "metric": metric,
-        "valid": found["valid"].get(metric),
-        "test": found["test"].get(metric),
-        **{
-            name: found[name] for name in ("best_epoch", "num_epochs", "num_parameters", "seconds", "seconds_per_epoch")
-        },
-    }
+    names = ("best_epoch", "num_epochs", "num_parameters", "seconds", "seconds_per_epoch")
+    scores = {"metric": metric, "valid": found["valid"].get(metric), "test": found["test"].get(metric)}
+    return scores | {name: found[name] for name in names}
 
 
 class _Steps:
-    """Tells a progress function of the steps of a run."""
+    """Reports the steps of a run to a progress function."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -213,7 +207,7 @@ def _runs(results: Mapping[str, Result], recipe: str) -> list[Result]:
 
 
 def digest(settings: Mapping[str, Any]) -> str:
-    """Return a short name for settings."""
+    """Return a short hash of settings."""
     checksum = new_checksum()
     checksum.update(json.dumps(settings, sort_keys=True).encode())
     return str(checksum.hexdigest()[:8])

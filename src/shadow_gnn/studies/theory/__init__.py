@@ -1,6 +1,6 @@
-"""Theory: the paper's statements about expressivity as computations that anyone can run.
+"""Theory: the paper's statements about expressivity as computations.
 
-Not for: proofs; a computation shows a statement on some graphs, and what happens where a premise is missing.
+Not for: proofs; a computation shows a statement on some graphs, and its failure without a premise.
 """
 
 from shadow_gnn.studies.theory.outcome import Check, Outcome

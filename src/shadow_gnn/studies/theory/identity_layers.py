@@ -1,6 +1,6 @@
-"""Identity layers: a deeper shaDow-SAGE on the full L-hop scope can do all that an L-layer GraphSAGE does.
+"""Identity layers: a deeper shaDow-SAGE on the full L-hop scope can compute the same as an L-layer GraphSAGE.
 
-Not for: layers that cannot leave out their neighbours, as GCN's and GIN's sums cannot.
+Not for: layers that cannot ignore their neighbors, such as GCN and GIN.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from shadow_gnn.extract import FullExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.layers.sage import SageLayer
-from shadow_gnn.studies.theory.outcome import Check, Outcome
-from shadow_gnn.studies.theory.scopes import Floats, connected_graph, dense_graph, float64_batch, run_layers
+from shadow_gnn.studies.theory.outcome import Outcome, at_least, at_most
+from shadow_gnn.studies.theory.scopes import ROUNDING, Floats, connected_graph, dense, float64_batch, run_layers
 
-ROUNDING = 1e-12
-"""Largest difference between values that are equal in theory."""
 NUM_HOPS = 2
 NUM_EXTRA = (1, 3, 8)
 WIDTH = 6
@@ -24,7 +22,7 @@ OPTIONS = LayerOptions("relu", "none")
 
 
 def identity_layer(width: int) -> SageLayer:
-    """Return a layer with W_1 = I and W_2 = 0, which leaves values of at least 0 unchanged."""
+    """Return a layer with W_1 = I and W_2 = 0: values of at least 0 stay unchanged."""
     layer = SageLayer(width, width, OPTIONS)
     with torch.no_grad():
         for parameter in layer.parameters():
@@ -34,7 +32,7 @@ def identity_layer(width: int) -> SageLayer:
 
 
 def random_layers(width: int, num_layers: int, seed: int) -> list[SageLayer]:
-    """Return layers with the weights that training would begin with."""
+    """Return layers with the initial weights of training."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return [SageLayer(width, width, OPTIONS) for _ in range(num_layers)]
@@ -42,7 +40,7 @@ def random_layers(width: int, num_layers: int, seed: int) -> list[SageLayer]:
 
 def dense_sage(graph: Graph, x: Floats, layers: list[SageLayer]) -> Floats:
     """Run GraphSAGE on a whole graph by dense NumPy products. [N, H]"""
-    matrix = dense_graph(graph)
+    matrix = dense(graph)
     mean = matrix / np.maximum(matrix.sum(axis=1), 1)[:, None]
     for layer in layers:
         own, other = (
@@ -72,12 +70,12 @@ def check_identity_layers(seed: int = 0) -> Outcome:
         for place, stack in (("after", [*layers, *extra]), ("before", [*extra, *layers])):
             error = float(np.abs(shadow_sage(graph, x, stack, NUM_HOPS) - normal).max())
             name = f"{NUM_HOPS + count} layers, {count} identity {place}: difference from {NUM_HOPS}-layer GraphSAGE"
-            checks.append(Check(name, error, "at most", ROUNDING))
+            checks.append(at_most(name, error, ROUNDING))
     short = float(np.abs(shadow_sage(graph, x, layers, NUM_HOPS - 1) - normal).max())
-    checks.append(Check("scope one hop too small: difference", short, "at least", 1e-3))
+    checks.append(at_least("scope one hop too small: difference", short, 1e-3))
     return Outcome(
         "identity-layers",
-        "On the full L-hop scope, extra layers can be the identity: shaDow-SAGE does all that GraphSAGE does",
+        "On the full L-hop scope, extra layers can be the identity: shaDow-SAGE computes all that GraphSAGE can",
         "Section 3.2, and the first half of Theorem 3.4's proof",
         tuple(checks),
     )

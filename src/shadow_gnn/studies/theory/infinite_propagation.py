@@ -1,6 +1,6 @@
 """The limit of infinite propagation (Proposition 3.1): a closed form, against powers of the adjacency matrix.
 
-Not for: what follows from the limit (distinct_aggregations.py).
+Not for: its consequences (distinct_aggregations.py).
 """
 
 from __future__ import annotations
@@ -11,19 +11,17 @@ import numpy as np
 
 from shadow_gnn.extract import Extractor, FullExtractor, PprExtractor, Subgraphs
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome
-from shadow_gnn.studies.theory.scopes import Floats, connected_graph, dense_scope, propagations
+from shadow_gnn.studies.theory.outcome import Curves, Line, Outcome, at_most
+from shadow_gnn.studies.theory.scopes import ROUNDING, Floats, connected_graph, dense, propagations
 
 NUM_LAYERS = 300
 LIMIT_TOLERANCE = 1e-10
-"""Largest difference from the limit after so many layers."""
-ROUNDING = 1e-12
-"""Rounding error of float64 on top of a bound of theory."""
+"""Largest difference from the limit after NUM_LAYERS layers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """How propagation comes near its limit, one value per layer, the worst of all scopes."""
+    """Convergence of propagation to its limit, one value per layer, the worst of all scopes."""
 
     error: Floats
     """[L], largest difference of an element from the closed form."""
@@ -56,7 +54,7 @@ def convergence(graph: Graph, subgraphs: Subgraphs, x: Floats, num_layers: int) 
 
 def second_eigenvalue(scope: Subgraphs) -> float:
     """Return the second largest size of an eigenvalue of D^-1/2 (A + I) D^-1/2, by a dense solver; 0 for one node."""
-    matrix = dense_scope(scope) + np.eye(len(scope.node_id))
+    matrix = dense(scope) + np.eye(len(scope.node_id))
     root = 1 / np.sqrt(matrix.sum(axis=1))
     sizes = np.sort(np.abs(np.linalg.eigvalsh(root[:, None] * matrix * root)))
     return float(sizes[-2]) if len(sizes) > 1 else 0.0
@@ -78,11 +76,11 @@ def check_infinite_propagation(seed: int = 0) -> Outcome:
     checks = []
     for name, one in found.items():
         last = float(one.error[-1])
-        checks.append(Check(f"{name}: error after {NUM_LAYERS} layers", last, "at most", LIMIT_TOLERANCE))
-        checks.append(Check(f"{name}: error above |λ|^l |X|, any layer", one.excess, "at most", ROUNDING))
+        checks.append(at_most(f"{name}: error after {NUM_LAYERS} layers", last, LIMIT_TOLERANCE))
+        checks.append(at_most(f"{name}: error above |λ|^l |X|, any layer", one.excess, ROUNDING))
     return Outcome(
         "infinite-propagation",
-        "Infinite propagation ends at e_v (eᵀ X): a mean of the scope's features by degree",
+        "Infinite propagation converges to e_v (eᵀ X): a mean of the scope's features by degree",
         "Proposition 3.1",
         tuple(checks),
         _picture(found),
@@ -93,7 +91,6 @@ def _picture(found: dict[str, Convergence]) -> Curves:
     lines = []
     for name, one in found.items():
         shown = np.flatnonzero(one.error > ROUNDING)
-        depth = tuple((shown + 1.0).tolist())
-        lines.append(Line(name, depth, tuple(one.error[shown].tolist())))
-        lines.append(Line("bound by the second eigenvalue", depth, tuple(one.bound[shown].tolist()), dashed=True))
-    return Curves("Propagation comes near its closed form", "layers", "largest error", tuple(lines), log=True)
+        lines.append(Line(name, shown + 1.0, one.error[shown]))
+        lines.append(Line("bound by the second eigenvalue", shown + 1.0, one.bound[shown], dashed=True))
+    return Curves("Propagation converges to its closed form", "layers", "largest error", tuple(lines), log=True)

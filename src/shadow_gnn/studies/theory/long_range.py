@@ -1,6 +1,6 @@
-"""A long-range task: the paper's remark on neighbourhoods, where a shallow scope must lose.
+"""A long-range task: the paper's remark on neighborhoods, where a shallow scope must lose.
 
-Not for: real graphs; the task is generated so that what decides a label is a known number of hops away.
+Not for: real graphs; in this synthetic task, a label depends on a node at a known distance.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from shadow_gnn.graph.importing.in_memory import from_edges
-from shadow_gnn.graph.record import DenseFeatures, Graph
+from shadow_gnn.graph.record import DenseFeatures, Graph, Ints
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome
-from shadow_gnn.studies.theory.scopes import Ints
+from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome, at_least, at_most
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.evaluate import evaluate
 from shadow_gnn.training.loop import FitOptions, fit
@@ -23,25 +22,25 @@ from shadow_gnn.training.run_setup import make_setup
 
 CHANCE = 0.5
 NOTHING_LEARNED = 0.6
-"""Accuracy that guessing stays below: 3.5 deviations above a half for 300 test targets."""
+"""Upper bound on guessing: 3.5 standard deviations above a half for 300 test targets."""
 LEARNED = 0.95
-"""Accuracy that says that the message arrived."""
+"""Lowest accuracy of a model that gets the message."""
 SMALL_TOPK, LARGE_TOPK = 6, 200
-"""Sizes of PPR scopes that end before the message and beyond it."""
+"""Sizes of PPR scopes without and with the message."""
 
 
 @dataclass(frozen=True)
 class LongRangeTask:
-    """Chains of nodes: the label of a chain's first node is a message that stands at its last."""
+    """Chains of nodes: the label of the first node is a message at the last node."""
 
     distance: int = 5
     """Hops from the target to the message."""
     num_chains: int = 1_000
-    """Targets, of which 4 of 10 are for training and 3 each for validation and test."""
+    """Targets: 40% for training, 30% each for validation and test."""
     num_leaves: int = 1
     """Extra neighbors of every node of a chain, without information."""
     num_noise: int = 3
-    """Random columns next to that of the message."""
+    """Random feature columns next to that of the message."""
 
     def __post_init__(self) -> None:
         for name, least in (("distance", 1), ("num_chains", 10), ("num_leaves", 0), ("num_noise", 0)):
@@ -51,12 +50,12 @@ class LongRangeTask:
 
 @dataclass(frozen=True)
 class TrialModel:
-    """The shaDow-SAGE that is trained."""
+    """Settings of the shaDow-SAGE model."""
 
     num_layers: int = 3
-    """Layers; with a pooled readout the message need not travel all the way to the target."""
+    """Layers; with a pooled readout, fewer than the distance are enough."""
     readout: str = "max"
-    """As in a recipe."""
+    """Readout, as in a recipe."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,9 @@ class Trial:
     """One model on the task."""
 
     scope: str
-    """How its scopes were chosen."""
+    """Extractor of its scopes."""
     num_hops: int | None
-    """Radius of the scopes; None where they were not chosen by distance."""
+    """Radius of the scopes; None for PPR."""
     valid: float
     """Accuracy on the validation targets."""
     test: float
@@ -74,7 +73,7 @@ class Trial:
 
 
 def long_range_graph(task: LongRangeTask, seed: int) -> Graph:
-    """Draw the graph: chains with leaves, a message at the far end of each, labels of the near ends alone."""
+    """Generate the graph: chains with leaves, a message at the end of each, labels only at the start."""
     rng = np.random.default_rng(seed)
     length = task.distance + 1
     size = length * (1 + task.num_leaves)
@@ -94,7 +93,7 @@ def long_range_graph(task: LongRangeTask, seed: int) -> Graph:
 
 
 def try_scope(graph: Graph, extractor: dict[str, Any], network: TrialModel, seed: int = 0) -> Trial:
-    """Train shaDow-SAGE on scopes of one kind and return its accuracy at the best validated epoch."""
+    """Train shaDow-SAGE on scopes of one kind and return its accuracy at the best validation epoch."""
     recipe = Recipe.model_validate(
         {
             "graph": "long-range",
@@ -113,7 +112,7 @@ def try_scope(graph: Graph, extractor: dict[str, Any], network: TrialModel, seed
 
 
 def check_long_range(seed: int = 0) -> Outcome:
-    """Train one network on scopes from 1 hop to beyond the message, on small and large PPR scopes, and a deep one."""
+    """Train a model on scopes of 1 hop to beyond the message and on two sizes of PPR scopes, and a deep model."""
     task, network = LongRangeTask(), TrialModel()
     graph = long_range_graph(task, seed)
     hops = [{"kind": "full", "num_hops": number} for number in range(1, task.distance + 2)]
@@ -126,32 +125,27 @@ def check_long_range(seed: int = 0) -> Outcome:
         "long-range",
         f"A label that depends on a node {task.distance} hops away: shallow scopes lose, deeper ones recover",
         "Section 3.6, remark on neighborhood",
-        (*(_check(trial, task, network) for trial in trials), Check(name, deep.test, "at least", LEARNED)),
+        (*(_check(trial, task, network) for trial in trials), at_least(name, deep.test, LEARNED)),
         _picture(trials, task, network),
     )
 
 
 def _check(trial: Trial, task: LongRangeTask, network: TrialModel) -> Check:
-    """Ask for accuracy where the message is in the scope, and for guessing where it is not."""
+    """Require accuracy with the message in the scope, and guessing without it."""
     large = trial.scope == _words({"kind": "ppr", "topk": LARGE_TOPK})
     reaches = trial.num_hops >= task.distance if trial.num_hops is not None else large
     name = f"{network.num_layers} layers, {network.readout} readout, {trial.scope}: test accuracy"
     if reaches:
-        return Check(name, trial.test, "at least", LEARNED)
-    return Check(name, trial.test, "at most", NOTHING_LEARNED)
+        return at_least(name, trial.test, LEARNED)
+    return at_most(name, trial.test, NOTHING_LEARNED)
 
 
 def _picture(trials: Sequence[Trial], task: LongRangeTask, network: TrialModel) -> Curves:
     by_hops = [trial for trial in trials if trial.num_hops is not None]
-    places = tuple(float(trial.num_hops or 0) for trial in by_hops)
-    lines = (
-        Line(
-            f"shaDow-SAGE, {network.num_layers} layers, {network.readout} readout",
-            places,
-            tuple(trial.test for trial in by_hops),
-        ),
-        Line("guessing", (places[0], places[-1]), (CHANCE, CHANCE), dashed=True),
-    )
+    places = [trial.num_hops or 0 for trial in by_hops]
+    name = f"shaDow-SAGE, {network.num_layers} layers, {network.readout} readout"
+    guessing = Line("guessing", (places[0], places[-1]), (CHANCE, CHANCE), dashed=True)
+    lines = (Line(name, places, [trial.test for trial in by_hops]), guessing)
     return Curves(f"A message {task.distance} hops away", "hops of the scope", "test accuracy", lines)
 
 

@@ -1,14 +1,18 @@
-"""Outcome: measurements and bounds of the check of one statement, and its figure.
+"""Outcome: measurements and bounds for one statement, and its figure.
 
 Not for: measuring (one file per statement) or drawing (plots.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from numpy.typing import NDArray
 
 Relation = Literal["at most", "at least", "exactly"]
+Points = Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -18,32 +22,47 @@ class Check:
     statement: str
     """The claim in plain words."""
     measured: float
-    """The number; one that is not finite holds nothing."""
+    """The number; NaN never holds."""
     relation: Relation
-    """How the number must stand to the bound."""
+    """Required relation of the number to the bound."""
     bound: float
-    """The stated tolerance, or the value that theory gives."""
+    """The stated tolerance, or the value from theory."""
 
     @property
     def holds(self) -> bool:
-        """Whether the number keeps the bound."""
+        """Whether the number satisfies the bound."""
         if self.relation == "exactly":
             return self.measured == self.bound
         return self.measured <= self.bound if self.relation == "at most" else self.measured >= self.bound
 
 
-@dataclass(frozen=True)
+def at_most(statement: str, measured: float, bound: float) -> Check:
+    """Check that a number is at most its bound."""
+    return Check(statement, float(measured), "at most", bound)
+
+
+def at_least(statement: str, measured: float, bound: float) -> Check:
+    """Check that a number is at least its bound."""
+    return Check(statement, float(measured), "at least", bound)
+
+
+def exactly(statement: str, measured: float, bound: float) -> Check:
+    """Check that a number equals its bound."""
+    return Check(statement, float(measured), "exactly", bound)
+
+
+@dataclass(frozen=True, eq=False)
 class Line:
     """One line of a diagram."""
 
     label: str
     """Name in the legend."""
-    x: tuple[float, ...]
-    """Places, as many as values."""
-    y: tuple[float, ...]
-    """Values."""
+    x: Points
+    """Positions."""
+    y: Points
+    """Values, one for each position."""
     dashed: bool = False
-    """For values of theory, next to measured ones."""
+    """True for values from theory."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +70,11 @@ class Curves:
     """A diagram of lines over one axis."""
 
     title: str
-    """Above it."""
+    """Heading."""
     x_label: str
-    """Below it."""
+    """Label of the horizontal axis."""
     y_label: str
-    """Beside it."""
+    """Label of the vertical axis."""
     lines: tuple[Line, ...]
     """Drawn in this order."""
     log: bool = False
@@ -64,26 +83,26 @@ class Curves:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One graph with the colour of every node, drawn as it is in the paper."""
+    """A graph with the color of every node, in the layout of the paper."""
 
     title: str
-    """Above it."""
+    """Heading."""
     position: tuple[tuple[float, float], ...]
-    """Where each node is."""
+    """Position of each node."""
     edges: tuple[tuple[int, int], ...]
     """Pairs of nodes."""
-    colour: tuple[int, ...]
-    """Nodes of one number get one colour."""
+    color: tuple[int, ...]
+    """Color number of each node."""
     marked: tuple[tuple[int, str], ...] = ()
-    """Nodes that are marked with a letter."""
+    """(Node, letter) of marked nodes."""
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Several drawn graphs side by side."""
+    """Several graph drawings side by side."""
 
     title: str
-    """Above all."""
+    """Heading of the figure."""
     drawings: tuple[Drawing, ...]
     """From left to right, two in a row."""
 
@@ -96,11 +115,11 @@ class Outcome:
     """The result of the check of one statement."""
 
     name: str
-    """What `shadow theory` calls it."""
+    """Name for `shadow theory`."""
     title: str
     """The statement in one line."""
     paper: str
-    """Where it is in the paper."""
+    """Place in the paper."""
     checks: tuple[Check, ...]
     """At least one."""
     picture: Picture | None = None
@@ -108,5 +127,5 @@ class Outcome:
 
     @property
     def holds(self) -> bool:
-        """Whether every check does."""
+        """Whether every check holds."""
         return all(check.holds for check in self.checks)

@@ -1,44 +1,35 @@
 """Plots: the pictures of outcomes as PNG files.
 
-Not for: computing what they show.
+Not for: the numbers in them (one file per statement).
 """
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.base.files import write_file
+from shadow_gnn.studies.figures import COLORS, png_figure
 from shadow_gnn.studies.theory.outcome import Curves, Drawing, Gallery, Picture
-
-_COLOURS = ("#4878a8", "#d1495b", "#3a9188", "#c98b2b", "#7a5195", "#6b7785")
 
 
 def draw(picture: Picture, path: Path) -> None:
     """Draw a picture and write it as PNG; the file appears whole or not at all."""
-    # The object interface: no global backend is chosen and no figure outlives this call.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.5) if isinstance(picture, Curves) else (7.5, 7.0), dpi=120, layout="constrained")
-    if isinstance(picture, Curves):
-        _draw_curves(picture, figure.subplots())
-    else:
-        _draw_gallery(picture, figure)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    write_file(path, buffer.getvalue())
+    with png_figure(path, (7.5, 4.5 if isinstance(picture, Curves) else 7.0), dpi=120) as figure:
+        if isinstance(picture, Curves):
+            _draw_curves(picture, figure.subplots())
+        else:
+            _draw_gallery(picture, figure)
 
 
 def _draw_curves(curves: Curves, axes: Any) -> None:
     solid, dashes = [line for line in curves.lines if not line.dashed], 0
     for line in curves.lines:
-        # What theory gives has the colour of the measured line before it, where each has one, and is grey otherwise.
+        # A line from theory has the color of its measured line if each has one, and is gray otherwise.
         paired = 2 * len(solid) == len(curves.lines)
-        number = dashes if paired else len(_COLOURS) - 1
-        colour = _COLOURS[number % len(_COLOURS)] if line.dashed else _COLOURS[solid.index(line) % len(_COLOURS)]
+        number = dashes if paired else len(COLORS) - 1
+        color = COLORS[number % len(COLORS)] if line.dashed else COLORS[solid.index(line) % len(COLORS)]
         style = {"linestyle": "--", "linewidth": 1.2} if line.dashed else {"marker": "." if len(line.x) < 50 else None}
-        axes.plot(line.x, line.y, color=colour, label=line.label, **style)
+        axes.plot(line.x, line.y, color=color, label=line.label, **style)
         dashes += line.dashed
     axes.set(xlabel=curves.x_label, ylabel=curves.y_label, title=curves.title)
     if curves.log:
@@ -59,8 +50,8 @@ def _draw_gallery(gallery: Gallery, figure: Any) -> None:
 def _draw_graph(drawing: Drawing, axes: Any) -> None:
     for ends in drawing.edges:
         axes.plot(*zip(*(drawing.position[end] for end in ends), strict=True), color="#888888", linewidth=1, zorder=1)
-    colours = [_COLOURS[number % len(_COLOURS)] for number in drawing.colour]
-    axes.scatter(*zip(*drawing.position, strict=True), c=colours, s=110, zorder=2)
+    colors = [COLORS[number % len(COLORS)] for number in drawing.color]
+    axes.scatter(*zip(*drawing.position, strict=True), c=colors, s=110, zorder=2)
     for node, letter in drawing.marked:
         axes.annotate(letter, drawing.position[node], xytext=(8, 6), textcoords="offset points", fontsize=12)
     axes.set_title(drawing.title, fontsize=10)

@@ -1,6 +1,6 @@
 """PPRGo as a special case of the ensemble (the case study of Section 3.5), with weights set by hand.
 
-Not for: the printed weights rho_i, which hold for two branches alone; the right ones are differences of neighbours.
+Not for: the printed weights rho_i, which only hold for two branches; the correct ones are differences of scores.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.layers.mlp import MlpLayer
 from shadow_gnn.nn.readouts.readout import Readout
 from shadow_gnn.nn.readouts.reduce_pool import ReducePool
-from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome
-from shadow_gnn.studies.theory.scopes import Floats, connected_graph, dense_graph, float64_batch
+from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome, at_least, at_most, exactly
+from shadow_gnn.studies.theory.scopes import Floats, connected_graph, dense, float64_batch
 
 TELEPORT = 0.25
 EXACT = 1e-10
-"""Largest relative difference where every score is a level."""
+"""Largest relative error if every score is a level."""
 PUSH_TOLERANCE = 1e-12
-"""Residual bound of the extractor's push, so that its scores are the exact ones up to rounding."""
+"""Residual bound of the push, small enough for scores that are exact up to rounding."""
 NUM_DIMENSIONS = 4
-"""Of the cube whose nodes have as many different scores as there are distances."""
+"""Dimensions of the cube: a node's score depends only on its distance."""
 NUM_LEVELS = (1, 2, 4, 8, 16, 32)
 WIDTH = 5
 LINEAR = LayerOptions("none", "none")
@@ -52,40 +52,40 @@ class Perceptron:
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Scores that stand for all scores near them, rising, one per branch."""
+    """Rounded scores in ascending order, one per branch."""
 
     score: Floats
-    """[R], what a node of this level counts."""
+    """[R], weight of a node of this level."""
     threshold: Floats
-    """[R], the least score of a node of this level or a higher one."""
+    """[R], lowest score of a node of this level or a higher one."""
 
     def rounded(self, scores: Floats) -> Floats:
-        """Return the level's score in the place of each score; 0 below all levels."""
+        """Replace each score by that of its level; 0 below all levels."""
         place = np.searchsorted(self.threshold, scores, side="right")
         found: Floats = np.concatenate(([0.0], self.score))[place]
         return found
 
     def misses(self, scores: Floats, members: Floats) -> int:
-        """Count the scopes that are not the nodes above their branch's threshold; members [R, N, N]."""
+        """Count the scopes that differ from the nodes above their branch's threshold; members [R, N, N]."""
         above = scores >= self.threshold[:, None, None]
         return int((above != (members > 0)).any(axis=2).sum())
 
 
 def geometric_levels(scores: Floats, count: int) -> Levels:
-    """Return levels from below the smallest score to what every target's own score passes: scopes hold their target."""
+    """Return levels from below the smallest score to below every target's own: scopes contain their target."""
     lowest, highest = scores.min() * (1 - 1e-6), scores.diagonal().min() * (1 - 1e-6)
     score = np.geomspace(lowest, highest, count)
     return Levels(score, score)
 
 
 def relative_error(found: Floats, wanted: Floats) -> float:
-    """Return the largest difference as a share of the largest element."""
+    """Return the largest difference relative to the largest element."""
     return float(np.abs(found - wanted).max() / np.abs(wanted).max())
 
 
 def ppr_matrix(graph: Graph, teleport: float = TELEPORT) -> Floats:
     """Return the exact score of every node (columns) for every target (rows), by a dense solve. [N, N]"""
-    matrix = dense_graph(graph)
+    matrix = dense(graph)
     walk = matrix / matrix.sum(axis=1)[:, None]
     solved = np.linalg.solve(np.eye(len(walk)) - (1 - teleport) * walk, np.eye(len(walk)))
     found: Floats = teleport * solved
@@ -93,21 +93,21 @@ def ppr_matrix(graph: Graph, teleport: float = TELEPORT) -> Floats:
 
 
 def cube(num_dimensions: int) -> Graph:
-    """Return the graph of bit strings that differ in one bit: a node's score is decided by its distance."""
+    """Return the hypercube graph: edges between bit strings that differ in one bit."""
     nodes = np.arange(2**num_dimensions)
     bits = 2 ** np.arange(num_dimensions)
     return from_edges(np.repeat(nodes, num_dimensions), (nodes[:, None] ^ bits).ravel())
 
 
 def perceptron(in_dim: int, seed: int) -> Perceptron:
-    """Draw an MLP with the weights that training would begin with."""
+    """Return an MLP with the initial weights of training."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Perceptron(torch.nn.Linear(in_dim, WIDTH).double(), torch.nn.Linear(WIDTH, WIDTH).double())
 
 
 def differences(levels: Floats) -> Floats:
-    """Return rho_i = level_i - level_(i - 1) of rising levels, the first one as it is. [R]"""
+    """Return rho_i = level_i - level_(i - 1) of ascending levels, the first one unchanged. [R]"""
     return np.diff(levels, prepend=0.0)
 
 
@@ -117,10 +117,10 @@ def printed_weights(levels: Floats) -> Floats:
 
 
 def ensemble_output(graph: Graph, x: Floats, mlp: Perceptron, levels: Levels) -> tuple[Floats, Floats]:
-    """Return what the ensemble makes for every node, and the nodes of each branch's scopes as 0 and 1.
+    """Return the ensemble's output for every node, and the nodes of each branch's scopes as 0 and 1.
 
-    Branch i has the MLP as backbone, a sum as readout, and one more column, constant, from which the attention makes
-    softmax weights in proportion to rho_i. [N, WIDTH], [R, N, N]
+    Branch i has the MLP as backbone, a sum as readout, and an extra constant column, which gives the attention softmax
+    weights in proportion to rho_i. [N, WIDTH], [R, N, N]
     """
     rho = differences(levels.score)
     constants = np.log(rho / rho.min())  # Not negative, so that the attention's LeakyReLU leaves them as they are.
@@ -140,11 +140,11 @@ def ensemble_output(graph: Graph, x: Floats, mlp: Perceptron, levels: Levels) ->
 
 
 def check_pprgo(seed: int = 0) -> Outcome:
-    """Compare with PPRGo where the levels are all scores there are, and where they are few."""
+    """Compare with PPRGo for levels that cover all scores, and for few levels."""
     curves, few_checks = _few_levels(seed)
     return Outcome(
         "pprgo",
-        "An ensemble over PPR thresholds is PPRGo up to a scale: rho_i are differences of neighbouring scores",
+        "An ensemble over PPR thresholds is PPRGo up to a scale: rho_i are differences of adjacent scores",
         "Section 3.5, case study (with rho_i corrected)",
         (*_exact_checks(seed), *few_checks),
         curves,
@@ -152,7 +152,7 @@ def check_pprgo(seed: int = 0) -> Outcome:
 
 
 def _exact_checks(seed: int) -> list[Check]:
-    """Check the cube, where five levels are all scores there are."""
+    """Check the cube, where five levels cover all scores."""
     graph = cube(NUM_DIMENSIONS)
     x = np.random.default_rng(seed).normal(size=(graph.num_nodes, WIDTH))
     mlp, scores = perceptron(WIDTH, seed), ppr_matrix(graph)
@@ -165,22 +165,17 @@ def _exact_checks(seed: int) -> list[Check]:
         relative_error(np.tensordot(weight, sums, 1), wanted) for weight in (rho, printed_weights(score))
     )
     return [
-        Check("cube: scopes that are not the nodes above the threshold", levels.misses(scores, members), "exactly", 0),
-        Check(
-            "cube: Σ rho_i (sum of branch i), differences of scores: relative error", by_difference, "at most", EXACT
+        exactly("cube: scopes that are not the nodes above the threshold", levels.misses(scores, members), 0),
+        at_most("cube: Σ rho_i (sum of branch i), differences of scores: relative error", by_difference, EXACT),
+        at_most(
+            "cube: attention ensemble times Σ rho_i: relative error", relative_error(rho.sum() * found, wanted), EXACT
         ),
-        Check(
-            "cube: attention ensemble times Σ rho_i: relative error",
-            relative_error(rho.sum() * found, wanted),
-            "at most",
-            EXACT,
-        ),
-        Check("cube: rho_i as the paper prints them: relative error", as_printed, "at least", 0.1),
+        at_least("cube: rho_i as the paper prints them: relative error", as_printed, 0.1),
     ]
 
 
 def _few_levels(seed: int) -> tuple[Curves, list[Check]]:
-    """Check a random graph, where each level stands for all scores up to the next."""
+    """Check a random graph, where each level represents all scores up to the next."""
     graph = connected_graph(48, 72, seed)
     x = np.random.default_rng(seed).normal(size=(graph.num_nodes, WIDTH))
     mlp, scores = perceptron(WIDTH, seed), ppr_matrix(graph)
@@ -193,14 +188,12 @@ def _few_levels(seed: int) -> tuple[Curves, list[Check]]:
         misses += levels.misses(scores, members)
         errors.append(relative_error(found, wanted))
         rounding.append(relative_error(found, levels.rounded(scores) @ mlp(x)))
-    line = Line("ensemble", tuple(map(float, NUM_LEVELS)), tuple(errors))
+    line = Line("ensemble", NUM_LEVELS, errors)
     name = f"random graph: error of {NUM_LEVELS[-1]} branches over that of one"
     return Curves("PPRGo by an ensemble", "branches", "largest relative error", (line,), log=True), [
-        Check("random graph: scopes that are not the nodes above the threshold", misses, "exactly", 0),
-        Check(
-            "random graph: difference from PPRGo with rounded scores, 1 to 32 branches", max(rounding), "at most", EXACT
-        ),
-        Check(name, errors[-1] / errors[0], "at most", 0.1),
+        exactly("random graph: scopes that are not the nodes above the threshold", misses, 0),
+        at_most("random graph: difference from PPRGo with rounded scores, 1 to 32 branches", max(rounding), EXACT),
+        at_most(name, errors[-1] / errors[0], 0.1),
     ]
 
 
@@ -215,7 +208,7 @@ def _extractor(graph: Graph, threshold: float) -> PprExtractor:
 
 
 def _branch(mlp: Perceptron, constant: float) -> tuple[Backbone, Readout]:
-    """Return layers that make (h, constant) of every node, and a readout of (the sum of h, the target's constant)."""
+    """Return layers with output (h, constant), and a readout of (the sum of h, the target's constant)."""
     first, second = MlpLayer(mlp.inner.in_features, WIDTH, RELU), MlpLayer(WIDTH, WIDTH + 1, LINEAR)
     readout = Readout([WIDTH, WIDTH + 1], WIDTH + 1, LINEAR, pool=ReducePool("sum"))
     assert readout.dense is not None
@@ -233,7 +226,7 @@ def _branch(mlp: Perceptron, constant: float) -> tuple[Backbone, Readout]:
 
 
 def _attention() -> AttentionEnsemble:
-    """Return the attention whose score of a branch is the branch's constant."""
+    """Return the attention that scores a branch by its constant."""
     ensemble = AttentionEnsemble(WIDTH + 1).double()
     with torch.no_grad():
         for parameter in ensemble.parameters():
@@ -244,7 +237,7 @@ def _attention() -> AttentionEnsemble:
 
 
 def _fill(linear: torch.nn.Linear, source: torch.nn.Linear) -> None:
-    """Copy a map into the first rows of a wider one, whose other rows become 0."""
+    """Copy a map into the first rows of a wider one and set the other rows to 0."""
     linear.double()
     linear.weight.zero_()
     linear.bias.zero_()

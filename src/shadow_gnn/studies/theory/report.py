@@ -17,7 +17,7 @@ _SIGNS = {"at most": "≤", "at least": "≥", "exactly": "="}
 
 
 def write_report(outcomes: Sequence[Outcome], folder: Path) -> Path:
-    """Write a page and a PNG for each outcome that has a picture; the folder is made if it is not there."""
+    """Write a page and a PNG for each outcome that has a picture; a missing folder is created."""
     folder.mkdir(parents=True, exist_ok=True)
     for outcome in outcomes:
         if outcome.picture is not None:
@@ -43,17 +43,17 @@ def report_text(outcomes: Sequence[Outcome]) -> str:
 
 
 def measured(check: Check) -> str:
-    """Write the number that was found, shortly."""
+    """Return the measured number as text."""
     return f"{check.measured:.3g}"
 
 
 def bound(check: Check) -> str:
-    """Write what was asked for, with its sign."""
+    """Return the bound with its sign as text."""
     return f"{_SIGNS[check.relation]} {check.bound:.3g}"
 
 
 def verdict(check: Check) -> str:
-    """Write whether the check holds."""
+    """Return whether the check holds as text."""
     return "yes" if check.holds else "NO"
 
 

@@ -1,6 +1,6 @@
 """Small graphs and scopes in float64, run through the project's own layers, and their dense matrices.
 
-Not for: any one statement; each has its own file.
+Not for: a statement; each has its own file.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from shadow_gnn.nn.layers.base import Layer
 from shadow_gnn.nn.layers.sgc import SgcLayer
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
+ROUNDING = 1e-12
+"""Largest float64 rounding error between values that are equal in theory."""
 WHOLE_GRAPH = 1_000
-"""Hops that lead everywhere in graphs of this size: a scope of so many is what a deep normal GNN sees."""
+"""Hops that reach every node of these small graphs: the scope of a deep normal GNN."""
 
 
 def connected_graph(num_nodes: int, num_chords: int, seed: int) -> Graph:
-    """Return a ring of nodes with random chords across it."""
+    """Return a ring of nodes with random chords."""
     rng = np.random.default_rng(seed)
     ring = np.arange(num_nodes)
     ends = rng.integers(num_nodes, size=(2, num_chords))
@@ -38,7 +39,7 @@ def connected_graph(num_nodes: int, num_chords: int, seed: int) -> Graph:
 
 
 def with_self_edges(graph: Graph) -> Graph:
-    """Return the graph with an edge from every node to itself, which imports leave out."""
+    """Return the graph with an edge from every node to itself; imports drop these."""
     shape = (graph.num_nodes, graph.num_nodes)
     edges = csr_array((np.ones(graph.num_edges), graph.indices, graph.indptr), shape=shape)
     joined = csr_array(edges + eye_array(graph.num_nodes, format="csr"))
@@ -64,21 +65,14 @@ def run_layers(layers: Sequence[Layer], batch: Batch) -> Floats:
 
 
 def propagations(graph: Graph, subgraphs: Subgraphs, x: Floats, num_layers: int) -> Floats:
-    """Return Â^l X at each target, Â that of its scope, for l = 1 to num_layers, by the model's layers. [L, B, F]"""
+    """Return Â^l X at each target for l = 1 to num_layers, within its scope, by the model's layers. [L, B, F]"""
     width = x.shape[1]
     layers = [SgcLayer(width, width, mapped=False) for _ in range(num_layers)]
     return run_layers(layers, float64_batch(graph, subgraphs, x))
 
 
-def dense_scope(scope: Subgraphs) -> Floats:
-    """Return the adjacency matrix of one scope, nodes in its order, the target first. [n, n]"""
-    size = len(scope.node_id)
-    matrix: Floats = csr_array((np.ones(len(scope.indices)), scope.indices, scope.indptr), shape=(size, size)).toarray()
-    return matrix
-
-
-def dense_graph(graph: Graph) -> Floats:
-    """Return the adjacency matrix of a graph. [N, N]"""
-    shape = (graph.num_nodes, graph.num_nodes)
-    matrix: Floats = csr_array((np.ones(graph.num_edges), graph.indices, graph.indptr), shape=shape).toarray()
+def dense(part: Graph | Subgraphs) -> Floats:
+    """Return the adjacency matrix of a graph, or of one scope with the target first. [N, N]"""
+    shape = (len(part.indptr) - 1, len(part.indptr) - 1)
+    matrix: Floats = csr_array((np.ones(len(part.indices)), part.indices, part.indptr), shape=shape).toarray()
     return matrix

@@ -1,6 +1,6 @@
-"""The tau function (Theorem 3.3): a sum of features by degree, which shaDow-SAGE approximates and GraphSAGE cannot.
+"""The tau function (Theorem 3.3): a sum of features by degree, which only shaDow-SAGE approximates.
 
-Not for: training; the weights are those of the paper's construction.
+Not for: training; the weights follow the paper's construction.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.layers.base import Activation, LayerOptions
 from shadow_gnn.nn.layers.sage import SageLayer
-from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome
+from shadow_gnn.studies.theory.identity_layers import random_layers
+from shadow_gnn.studies.theory.outcome import Check, Curves, Line, Outcome, at_least, at_most
 from shadow_gnn.studies.theory.scopes import (
+    ROUNDING,
     WHOLE_GRAPH,
     Floats,
-    dense_scope,
+    dense,
     float64_batch,
     run_layers,
     with_self_edges,
@@ -28,13 +30,11 @@ from shadow_gnn.studies.theory.scopes import (
 TARGET = 0
 NUM_LAYERS = 280
 TAU_TOLERANCE = 1e-10
-"""Largest error after so many layers."""
+"""Largest error after NUM_LAYERS layers."""
 RATE_TOLERANCE = 0.01
 """Largest relative difference between the fitted rate and that of the spectral gap."""
-ROUNDING = 1e-12
-"""Rounding error of float64 between values that are equal in theory, and the least error to fit a rate to."""
 NUM_DRAWS = 20
-"""Random weights of GraphSAGE that are tried."""
+"""Number of random weights of GraphSAGE."""
 SHIFT = 100.0
 """Added to all features, so that ReLU changes nothing."""
 
@@ -50,9 +50,9 @@ class Chain:
 
 
 def figure_graph(*, extra_edge: bool) -> Graph:
-    """Return the paper's example: a target, 3 neighbours with 2 children each, and a node outside the 2-hop scope.
+    """Return the paper's example: a target, 3 neighbors with 2 children each, and a node outside the 2-hop scope.
 
-    extra_edge: with the edge e that joins two children, without which the scope is a tree.
+    extra_edge: include the edge e between two children; without it the scope is a tree.
     """
     edges = [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (2, 6), (2, 7), (3, 8), (3, 9), (9, 10)]
     src, dst = zip(*(edges + [(5, 8)] * extra_edge), strict=True)
@@ -75,29 +75,26 @@ def sage_powers(
 
 def random_sage(graph: Graph, scope: Subgraphs, x: Floats, num_layers: int, seed: int) -> Floats:
     """Return the output of SAGE with ReLU and random weights. [F]"""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        layers = [SageLayer(x.shape[1], x.shape[1], LayerOptions("relu", "none")) for _ in range(num_layers)]
-    found: Floats = run_layers(layers, float64_batch(graph, scope, x))[-1, 0]
+    found: Floats = run_layers(random_layers(x.shape[1], num_layers, seed), float64_batch(graph, scope, x))[-1, 0]
     return found
 
 
 def chain_of(scope: Subgraphs) -> Chain:
-    """Return the chain of a scope whose edges are undirected, self-edges as they are there."""
-    matrix = dense_scope(scope)
+    """Return the chain of a scope with undirected edges, and with its self-edges if it has any."""
+    matrix = dense(scope)
     degree = matrix.sum(axis=1)
     sizes = np.sort(np.abs(np.linalg.eigvalsh(matrix / np.sqrt(degree[:, None] * degree))))
     return Chain(degree / degree.sum(), float(sizes[-2]))
 
 
 def tau(scope: Subgraphs, x: Floats) -> Floats:
-    """Return the target function: the features of the scope's nodes by their share of all degrees. [F]"""
+    """Return the target function: the features of the scope's nodes, weighted by their share of all degrees. [F]"""
     found: Floats = chain_of(scope).stationary @ x[scope.node_id]
     return found
 
 
 def fitted_rate(error: Floats) -> float:
-    """Return the factor per layer that fits the second half of the errors above rounding best."""
+    """Return the factor per layer, fitted to the second half of the errors above rounding."""
     shown = np.flatnonzero(error > ROUNDING)
     half = shown[len(shown) // 2 :]
     return float(np.exp(np.polyfit(half, np.log(error[half]), 1)[0]))
@@ -115,12 +112,14 @@ def check_tau(seed: int = 0) -> Outcome:
     normal = np.abs(sage_powers(looped, full, x, NUM_LAYERS) - wanted).max(axis=1)
     bare = FullExtractor(2)(tree, [TARGET])
     periodic = np.abs(sage_powers(tree, bare, x, NUM_LAYERS) - tau(bare, x)).max(axis=1)
-    cured = _last_error(with_self_edges(tree), x)
+    cure = with_self_edges(tree)
+    cured_scope = FullExtractor(2)(cure, [TARGET])
+    cured = np.abs(sage_powers(cure, cured_scope, x, NUM_LAYERS)[-1] - tau(cured_scope, x)).max()
     checks = (
         *_shadow_checks(looped, scope, x, error),
-        *_normal_checks(with_self_edges(tree), looped, x, normal),
-        Check(f"bipartite scope with self-edges: error after {NUM_LAYERS} layers", cured, "at most", TAU_TOLERANCE),
-        Check("bipartite scope without self-edges: smallest error, any depth", float(periodic.min()), "at least", 0.01),
+        *_normal_checks(cure, looped, x, normal),
+        at_most(f"bipartite scope with self-edges: error after {NUM_LAYERS} layers", cured, TAU_TOLERANCE),
+        at_least("bipartite scope without self-edges: smallest error, any depth", periodic.min(), 0.01),
     )
     rate = chain_of(scope).rate
     return Outcome(
@@ -140,27 +139,23 @@ def _shadow_checks(graph: Graph, scope: Subgraphs, x: Floats, error: Floats) -> 
     fitted = fitted_rate(error)
     relu = sage_powers(graph, scope, x + SHIFT, NUM_LAYERS, activation="relu")[-1] - SHIFT
     return [
-        Check(f"shaDow-SAGE: error after {NUM_LAYERS} layers", float(error[-1]), "at most", TAU_TOLERANCE),
-        Check(
-            "shaDow-SAGE: error above rate^l Σ sqrt(π_u / π_v) |x_u|", float((error - bound).max()), "at most", ROUNDING
-        ),
-        Check(
+        at_most(f"shaDow-SAGE: error after {NUM_LAYERS} layers", error[-1], TAU_TOLERANCE),
+        at_most("shaDow-SAGE: error above rate^l Σ sqrt(π_u / π_v) |x_u|", (error - bound).max(), ROUNDING),
+        at_most(
             f"fitted rate {fitted:.4f} against 1 - spectral gap {chain.rate:.4f}: relative difference",
             abs(fitted / chain.rate - 1),
-            "at most",
             RATE_TOLERANCE,
         ),
-        Check(
+        at_most(
             f"with ReLU and shifted features: error after {NUM_LAYERS} layers",
-            float(np.abs(relu - tau(scope, x)).max()),
-            "at most",
+            np.abs(relu - tau(scope, x)).max(),
             TAU_TOLERANCE,
         ),
     ]
 
 
 def _normal_checks(before: Graph, after: Graph, x: Floats, error: Floats) -> list[Check]:
-    """Check that two layers of GraphSAGE do not see the edge e, and that more see the node outside."""
+    """Check that two layers of GraphSAGE do not see the edge e, and that three see the node outside."""
     extract, shallow = FullExtractor(WHOLE_GRAPH), FullExtractor(2)
     whole = [(graph, extract(graph, [TARGET])) for graph in (before, after)]
     outputs = np.array(
@@ -174,38 +169,27 @@ def _normal_checks(before: Graph, after: Graph, x: Floats, error: Floats) -> lis
         for draw in range(NUM_DRAWS)
     ]
     return [
-        Check(
+        at_most(
             f"GraphSAGE, 2 layers, {NUM_DRAWS} random weights: output moved by the edge e",
-            float(np.abs(outputs[0] - outputs[1]).max()),
-            "at most",
+            np.abs(outputs[0] - outputs[1]).max(),
             ROUNDING,
         ),
-        Check("... while tau is moved by", float(np.abs(taus[0] - taus[1]).max()), "at least", 0.01),
-        Check(
-            "GraphSAGE, 3 layers: output moved by the node outside, which tau ignores",
-            float(max(deeper)),
-            "at least",
-            1e-4,
-        ),
-        Check("GraphSAGE with shaDow-SAGE's weights: smallest error, any depth", float(error.min()), "at least", 0.005),
+        at_least("... while tau is moved by", np.abs(taus[0] - taus[1]).max(), 0.01),
+        at_least("GraphSAGE, 3 layers: output moved by the node outside, which tau ignores", max(deeper), 1e-4),
+        at_least("GraphSAGE with shaDow-SAGE's weights: smallest error, any depth", error.min(), 0.005),
     ]
-
-
-def _last_error(graph: Graph, x: Floats) -> float:
-    scope = FullExtractor(2)(graph, [TARGET])
-    return float(np.abs(sage_powers(graph, scope, x, NUM_LAYERS)[-1] - tau(scope, x)).max())
 
 
 def _picture(errors: dict[str, Floats], rate: float) -> Curves:
     lines = []
     for name, error in errors.items():
         shown = np.flatnonzero(error > ROUNDING)
-        lines.append(Line(name, tuple((shown + 1.0).tolist()), tuple(error[shown].tolist())))
+        lines.append(Line(name, shown + 1.0, error[shown]))
     first = errors["shaDow-SAGE"]
     shown = np.flatnonzero(first > ROUNDING)
     middle = shown[len(shown) // 2]
-    # Three times as high, since it would cover what was measured.
-    line = 3 * first[middle] * rate ** (shown - middle)
+    # Three times as high: it would hide the measured line otherwise.
+    slope = 3 * first[middle] * rate ** (shown - middle)
     label = f"slope of the spectral gap, {rate:.3f} per layer (fitted {fitted_rate(first):.3f})"
-    lines.append(Line(label, tuple((shown + 1.0).tolist()), tuple(line.tolist()), dashed=True))
+    lines.append(Line(label, shown + 1.0, slope, dashed=True))
     return Curves("Error in tau against depth", "layers", "largest error", tuple(lines), log=True)

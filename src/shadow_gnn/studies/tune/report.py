@@ -1,6 +1,6 @@
-"""Report: what a study found, as Markdown, CSV and PNG, and the best recipe.
+"""Report: the results of a study as Markdown, CSV and PNG, and the best recipe.
 
-Not for: choosing by anything but validation; the test metric is shown of the best trial alone.
+Not for: choosing by test metrics; they are shown only for the best trial.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from shadow_gnn.base.files import write_file
 from shadow_gnn.base.metric_order import metric_from_score
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.record import toml_value
+from shadow_gnn.studies.figures import COLORS, png_figure
 from shadow_gnn.studies.tune.space import Choices, Label, Range, Space
 from shadow_gnn.training.runs.folder import RESULT, read_json
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 BEST, TABLE, PAGE, PICTURE = "best.toml", "trials.csv", "report.md", "report.png"
 _NUM_SHOWN = 10
 _NUM_BINS = 4
-_BLUE, _GREY, _RED = "#4878a8", "#9aa5b1", "#d1495b"
+_BLUE, _RED, *_ = COLORS
+_GRAY = "#9aa5b1"
 
 
 @dataclass(frozen=True)
@@ -35,29 +37,29 @@ class Outcome:
     """The results of a study so far."""
 
     trials: tuple[Trial, ...]
-    """Every trial that was begun."""
+    """Every started trial."""
     monitor: str
-    """The metric that decides; empty while no trial is finished."""
+    """The deciding metric; empty before the first finished trial."""
     best: Trial | None
-    """The finished trial with the best validation, the first of equal ones."""
+    """The finished trial with the best validation score, the first of equal ones."""
     valid: Mapping[str, float | None]
     """Validation metrics of the best."""
     test: Mapping[str, float | None]
     """Test metrics of the best; empty without a test split."""
     shares: Mapping[str, float | None]
-    """By key: the share of the spread of scores that it explains; None where it cannot be told."""
+    """By key: the share of the variance of scores that it explains; None if unknown."""
 
     def metric(self, score: float | None) -> float | None:
-        """Return a score as the metric that it stands for."""
+        """Return the metric of a score."""
         return None if score is None else metric_from_score(self.monitor, score)
 
     def count(self, state: str) -> int:
-        """Return how many trials are in a state."""
+        """Return the number of trials in a state."""
         return sum(trial.state == state for trial in self.trials)
 
 
 def write_report(study: Study) -> Outcome:
-    """Write the report of a study as it stands, and return what it says."""
+    """Write the report of a study so far, and return its outcome."""
     outcome = make_outcome(study)
     space, folder = study.plan.space, study.folder
     write_file(folder / TABLE, _table(outcome, space).encode())
@@ -69,20 +71,23 @@ def write_report(study: Study) -> Outcome:
 
 
 def make_outcome(study: Study) -> Outcome:
-    """Choose the best trial of a study, by validation alone, and read how good it is."""
+    """Choose the best trial of a study by validation, and read its metrics."""
     trials = tuple(study.trials())
     finished = [trial for trial in trials if trial.score is not None]
     best = max(finished, key=lambda trial: (trial.score, -trial.number)) if finished else None
     result = read_json(study.folder_of(best.number) / RESULT) if best is not None else {}
-    shares = {key: explained_share(_groups(trials, key, values)) for key, values in study.plan.space.keys.items()}
+    shares = {
+        key: explained_share([scores for _, scores in _grouped(trials, key, values)])
+        for key, values in study.plan.space.keys.items()
+    }
     return Outcome(trials, result.get("monitor", ""), best, result.get("valid", {}), result.get("test", {}), shares)
 
 
 def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
-    """Return the share of the spread of all values that lies between groups, less what chance alone would give.
+    """Return the share of the variance of all values between groups, minus the share expected by chance.
 
     Epsilon squared: (between - (groups - 1) * within / (values - groups)) / total, of sums of squares, from 0 to 1.
-    None if there are no two groups, no more values than groups, or no spread.
+    None for fewer than two groups, no more values than groups, or equal values.
     """
     groups = [group for group in groups if group]
     values = [value for group in groups for value in group]
@@ -97,16 +102,11 @@ def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
     return min(1.0, max(0.0, (total - within - chance) / total))
 
 
-def _groups(trials: Sequence[Trial], key: str, values: Choices | Range) -> list[list[float]]:
-    """Return the scores of trials by the value of a key."""
-    return [scores for _, scores in _grouped(trials, key, values)]
-
-
 def _grouped(trials: Sequence[Trial], key: str, values: Choices | Range) -> list[tuple[str, list[float]]]:
-    """Return (value, scores of the trials that had it), in the order of the space; ranges in bins of equal count."""
+    """Return (value, scores of its trials) in the order of the space; ranges in bins of equal count."""
     ended = [trial for trial in trials if trial.state != "running"]
     scored = [(trial.values[key], trial.best_so_far) for trial in ended if trial.best_so_far is not None]
-    known = sorted({label for label, _ in scored}, key=lambda label: _rank(label, values))
+    known = sorted({label for label, _ in scored}, key=values.labels.index if isinstance(values, Choices) else float)
     if isinstance(values, Choices) or len(known) <= 2 * _NUM_BINS:
         bins = [[label] for label in known]
     else:
@@ -118,10 +118,6 @@ def _grouped(trials: Sequence[Trial], key: str, values: Choices | Range) -> list
     ]
 
 
-def _rank(label: Label, values: Choices | Range) -> float:
-    return values.labels.index(label) if isinstance(values, Choices) else float(label)
-
-
 def _bin_name(labels: Sequence[Label], values: Choices | Range) -> str:
     if len(labels) == 1:
         return _shown(labels[0], values)
@@ -129,7 +125,7 @@ def _bin_name(labels: Sequence[Label], values: Choices | Range) -> str:
 
 
 def _shown(label: Label, values: Choices | Range) -> str:
-    """Write a value shortly."""
+    """Return a value as short text."""
     value = values.value(label)
     if isinstance(value, dict):
         return ", ".join(f"{name} {inner}" for name, inner in value.items())
@@ -141,7 +137,7 @@ def _number(value: float | None) -> str:
 
 
 def _table(outcome: Outcome, space: Space) -> str:
-    """Return all trials as CSV: no test metrics, which must not choose."""
+    """Return all trials as CSV, without test metrics, which must not influence a choice."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["trial", "state", f"valid_{outcome.monitor or 'metric'}", "num_epochs", *space.keys, "fault"])
@@ -155,12 +151,9 @@ def _table(outcome: Outcome, space: Space) -> str:
 
 def _best_recipe(study: Study, outcome: Outcome) -> str:
     assert outcome.best is not None
-    value = _number(outcome.metric(outcome.best.score))
-    head = (
-        f"# Trial {outcome.best.number}, the best of {outcome.count('finished')} finished ones on validation: "
-        f"{outcome.monitor} {value}.\n"
-    )
-    return head + write_recipe(study.recipe_of(outcome.best.values))
+    rank = f"the best of {outcome.count('finished')} finished ones on validation"
+    value = f"{outcome.monitor} {_number(outcome.metric(outcome.best.score))}"
+    return f"# Trial {outcome.best.number}, {rank}: {value}.\n" + write_recipe(study.recipe_of(outcome.best.values))
 
 
 def _page(study: Study, outcome: Outcome) -> str:
@@ -190,8 +183,8 @@ def _best_lines(study: Study, outcome: Outcome) -> list[str]:
         f"Trial {best.number} ([{BEST}]({BEST})), chosen by validation {outcome.monitor} "
         f"{_number(outcome.valid[outcome.monitor])} alone.{test}",
         "",
-        "The validation value of the best of many flatters it: it was chosen for being high. One seed decides little:",
-        "train the best recipe with several (`shadow train best.toml --repeat 5`) before you believe it.",
+        "The validation score of the best trial is optimistic, because it was selected. One seed is weak evidence:",
+        "train the best recipe with several (`shadow train best.toml --repeat 5`) before you rely on it.",
         "",
         "| key | best |",
         "| --- | --- |",
@@ -207,8 +200,8 @@ def _shares_lines(outcome: Outcome) -> list[str]:
     return [
         "## Importance of each key",
         "",
-        "The share of the spread of validation scores that each key alone explains, less the share expected by chance.",
-        "Pruned trials count with their best epoch so far. Few trials tell little.",
+        "The share of the variance of validation scores that each key explains, minus the share expected by chance.",
+        "Pruned trials count with their best epoch. With few trials, shares are unreliable.",
         "",
         "| key | share |",
         "| --- | --- |",
@@ -240,32 +233,24 @@ def _trial_lines(study: Study, outcome: Outcome) -> list[str]:
 
 def _draw(outcome: Outcome, space: Space, path: Path) -> None:
     """Draw the scores in the order of the trials, and for each key by value."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     num_rows = 1 + -(-len(space.keys) // 2)
-    figure = Figure(figsize=(9, 3 * num_rows), layout="constrained")
-    canvas: Any = FigureCanvasAgg(figure)
-    grid = figure.add_gridspec(num_rows, 2)
-    _draw_history(figure.add_subplot(grid[0, :]), outcome)
-    for number, (key, values) in enumerate(space.keys.items()):
-        axes = figure.add_subplot(grid[1 + number // 2, number % 2])
-        _draw_boxes(axes, outcome, key, values)
-    for axes in figure.axes:
-        axes.set_ylabel(f"valid {outcome.monitor}")
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.BytesIO()
-    canvas.print_png(buffer)
-    write_file(path, buffer.getvalue())
+    with png_figure(path, (9, 3 * num_rows)) as figure:
+        grid = figure.add_gridspec(num_rows, 2)
+        _draw_history(figure.add_subplot(grid[0, :]), outcome)
+        for number, (key, values) in enumerate(space.keys.items()):
+            axes = figure.add_subplot(grid[1 + number // 2, number % 2])
+            _draw_boxes(axes, outcome, key, values)
+        for axes in figure.axes:
+            axes.set_ylabel(f"valid {outcome.monitor}")
+            axes.grid(alpha=0.25)
 
 
 def _draw_history(axes: Any, outcome: Outcome) -> None:
-    for state, colour in (("finished", _BLUE), ("pruned", _GREY)):
+    for state, color in (("finished", _BLUE), ("pruned", _GRAY)):
         found = [trial for trial in outcome.trials if trial.state == state and trial.best_so_far is not None]
         if found:
             heights = [outcome.metric(trial.best_so_far) for trial in found]
-            axes.scatter([trial.number for trial in found], heights, color=colour, s=18, label=state)
+            axes.scatter([trial.number for trial in found], heights, color=color, s=18, label=state)
     finished = [(trial.number, trial.score) for trial in outcome.trials if trial.score is not None]
     best = [outcome.metric(score) for score in accumulate((score for _, score in finished), max)]
     axes.step([number for number, _ in finished], best, where="post", color=_RED, label="best so far")

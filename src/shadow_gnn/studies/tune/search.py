@@ -1,6 +1,6 @@
-"""Search: trials given to workers, their epochs reported and pruned, until there are enough or time is up.
+"""Search: give trials to workers and prune them, until there are enough trials or time is up.
 
-Not for: how a trial is trained (worker.py), nor for which one comes next (study.py).
+Not for: training a trial (worker.py), or choosing the next one (study.py).
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from shadow_gnn.studies.tune.worker import Place, Worker, wait_for
 Ending = Literal["enough trials", "every combination tried", "time is up"]
 
 MAX_FIRST_FAULTS = 3
-"""So many failures with nothing else before them mean that the recipe is at fault, not its values."""
+"""This many failures before any success mean a fault of the recipe, not of its values."""
 
 
 class TuneWatcher(Protocol):
-    """Who is told how a search goes."""
+    """Receives the events of a search."""
 
     def on_start(self, num_ended: int) -> None:
-        """Hear that the search begins, and how many trials ended in earlier sittings."""
-        ...
+        """Called when the search begins, with the number of trials that ended in earlier sessions."""
+        return
 
     def on_trial(self, trial: Trial) -> None:
         """Called when a trial begins or resumes."""
-        ...
+        return
 
     def on_epoch(self, trial: int, num_epochs: int) -> None:
-        """Hear that a trial has done so many epochs."""
-        ...
+        """Called with the number of finished epochs of a trial."""
+        return
 
     def on_end(self, trial: Trial, monitor: str) -> None:
-        """Hear that a trial is finished, pruned or failed, and of which metric its scores are; empty if it failed."""
-        ...
+        """Called when a trial is finished, pruned or failed, with the metric of its scores; empty if it failed."""
+        return
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,12 @@ class Search:
     study: Study
     """The trials."""
     places: tuple[Place, ...]
-    """Where each worker works."""
+    """Graph, cores and cache of each worker."""
     watcher: TuneWatcher
-    """Who is told."""
+    """Receives the events."""
 
     def run(self, seconds: float | None = None) -> Ending:
-        """Train trials until there are enough; after some seconds, those that still run are left for another time."""
+        """Train trials until there are enough; at the time limit, running trials are left for the next session."""
         deadline = None if seconds is None else time.monotonic() + seconds
         self.watcher.on_start(sum(trial.state != "running" for trial in self.study.trials()))
         with _workers(self.places) as workers:
@@ -89,7 +89,7 @@ class Search:
                 worker.begin(trial.number, self.study.recipe_of(trial.values), self.study.folder_of(trial.number))
 
     def _hear(self, worker: Worker, message: dict[str, Any]) -> None:
-        """Act on a worker's message."""
+        """Handle a worker's message."""
         number = worker.trial
         assert number is not None
         if message["kind"] == "epoch":
@@ -113,11 +113,11 @@ class Search:
 
 @contextmanager
 def _workers(places: tuple[Place, ...]) -> Iterator[list[Worker]]:
-    """Give a worker for each place, and end them all in the end."""
+    """Give a worker for each place, and stop them all at the end."""
     workers: list[Worker] = []
     try:
         for place in places:
-            workers.append(Worker(place))  # noqa: PERF401 those begun are ended if the next cannot begin
+            workers.append(Worker(place))  # noqa: PERF401 started ones are stopped if the next fails
         yield workers
     finally:
         for worker in workers:

@@ -1,6 +1,6 @@
-"""Search space: which keys of a recipe are searched and over which values; the paper's own, or one from a file.
+"""Search space: keys of a recipe and their values; that of the paper, or from a file.
 
-Not for: choosing among the values (study.py).
+Not for: choosing values (study.py).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.record import toml_value
 
 Label = bool | int | float | str
-"""A value as Optuna stores it: itself, or the TOML text of a list or table."""
+"""A value in Optuna's storage: itself, or the TOML text of a list or table."""
 ReadRecipe = Callable[[Sequence[str]], Recipe]
 """Reads the recipe of a study with overrides."""
 
 MAX_BYTES = 1 << 20
 MAX_ENUMERATED = 100_000
 FIXED_KEYS = ("graph", "seed", "task", "link", "logging", "training.monitor")
-"""Keys, and tables of keys, between whose values a validation metric cannot choose."""
+"""Keys and tables that a validation metric cannot choose."""
 
 _RANGE_KEYS = ("low", "high", "step", "log")
 _DIGITS = 12
@@ -39,25 +39,25 @@ class Choices:
     """A list of values."""
 
     values: tuple[Any, ...]
-    """Scalars or lists; or tables, each of which sets several keys together."""
+    """Scalars or lists; or tables that each set several keys."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The values as Optuna stores them."""
+        """The values in Optuna's storage."""
         return tuple(value if isinstance(value, (bool, int, float, str)) else _text(value) for value in self.values)
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return len(self.values)
 
     def value(self, label: Label) -> Any:
-        """Return the value behind a label."""
+        """Return the value of a label."""
         return self.values[self.labels.index(label)]
 
     @property
     def extremes(self) -> tuple[Any, ...]:
-        """Values that must all be valid for the whole to be."""
+        """Values to validate; all values are valid if these are."""
         return self.values
 
 
@@ -66,38 +66,38 @@ class Range:
     """All numbers from low to high, both included."""
 
     low: float
-    """Smallest value; an integer if only integers are meant."""
+    """Smallest value; an integer for a range of integers."""
     high: float
     """Largest value."""
     step: float | None = None
-    """Distance of neighbouring values; None for any number, or 1 between integers."""
+    """Distance of adjacent values; None for any number, or for 1 between integers."""
     log: bool = False
-    """Search the orders of magnitude evenly rather than the numbers."""
+    """Whether to search on a log scale."""
 
     @property
     def integer(self) -> bool:
-        """Whether only integers are meant."""
+        """Whether the range is of integers."""
         return all(isinstance(value, int) for value in (self.low, self.high, self.step or 1))
 
     @property
     def size(self) -> int | None:
-        """How many values there are; None for more than can be counted."""
+        """Number of values; None for continuous ones."""
         step = self.step or (1 if self.integer else None)
         return None if step is None else 1 + math.floor((self.high - self.low) / step + 1e-9)
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The values as Optuna stores them, where they can be counted."""
+        """The values in Optuna's storage; empty for continuous ones."""
         step = self.step or 1
         return tuple(self.value(self.low + number * step) for number in range(self.size or 0))
 
     def value(self, label: Label) -> Any:
-        """Return the number behind a label, without the last digits that steps of 0.05 leave."""
+        """Return the number of a label, rounded to drop the errors of steps such as 0.05."""
         return int(label) if self.integer else round(float(label), _DIGITS)
 
     @property
     def extremes(self) -> tuple[Any, ...]:
-        """Values that must all be valid for the whole to be."""
+        """Values to validate; all values are valid if these are."""
         return (self.low, self.high)
 
 
@@ -107,39 +107,39 @@ Values = Mapping[str, Label]
 
 @dataclass(frozen=True)
 class Space:
-    """The keys that are searched, each with its values."""
+    """The keys of a search with their values."""
 
     keys: Mapping[str, Choices | Range]
-    """By name, such as model.dropout; the name of a table where several of its keys change together."""
+    """By name, such as model.dropout; the name of a table if several of its keys change together."""
 
     @property
     def size(self) -> int | None:
-        """How many combinations there are; None for more than can be counted."""
+        """Number of combinations; None with continuous values."""
         sizes = [values.size for values in self.keys.values()]
         return None if None in sizes else math.prod(size for size in sizes if size is not None)
 
     def combinations(self) -> Iterator[dict[str, Label]]:
-        """Give every combination, where they can be counted."""
+        """Give every combination of discrete values."""
         for labels in product(*(values.labels for values in self.keys.values())):
             yield dict(zip(self.keys, labels, strict=True))
 
     def overrides(self, values: Values) -> list[str]:
-        """Return what sets a recipe's keys to some values, such as model.dropout=0.5."""
+        """Return the overrides for some values, such as model.dropout=0.5."""
         return [line for key, label in values.items() for line in _overrides(key, self.keys[key].value(label))]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the space as JSON can hold it."""
+        """Return the space in types that JSON supports."""
         return {key: _plain(values) for key, values in self.keys.items()}
 
     def to_toml(self) -> str:
-        """Return the space as a file that read_space reads."""
+        """Return the space as the text of a file for read_space."""
         return "".join(f"{key} = {_text(_plain(values))}\n" for key, values in self.keys.items())
 
 
 def paper_space(recipe: Recipe) -> Space:
-    """Return the paper's search space for a recipe: its grid together with the values its tables of settings use.
+    """Return the paper's search space for a recipe: its grid and the values in its tables of settings.
 
-    Depth, width, layer and readout are what the paper compares, not what it tunes: they stay as the recipe has them.
+    Depth, width, layer and readout stay unchanged: the paper compares them and does not tune them.
     """
     keys: dict[str, Choices | Range] = {}
     if recipe.model.layer != "sgc":
@@ -161,7 +161,7 @@ def paper_space(recipe: Recipe) -> Space:
     return Space(keys)
 
 
-# Budgets alone, thresholds with an upper bound, and the pairs of the table of the leaderboards.
+# Budgets, thresholds with an upper bound, and the pairs of the leaderboard table.
 _PPR = (
     (100, 0.0),
     (150, 0.0),
@@ -177,7 +177,7 @@ _PPR = (
 
 
 def read_space(path: Path, read: ReadRecipe) -> Space:
-    """Read a space from a TOML file and check every value in the recipe; a RecipeError holds all faults."""
+    """Read a space from a TOML file and check every value in the recipe; a RecipeError lists all faults."""
     try:
         with open_regular(path) as handle:
             raw = handle.read(MAX_BYTES + 1)
@@ -193,7 +193,7 @@ def read_space(path: Path, read: ReadRecipe) -> Space:
 
 
 def make_space(table: Mapping[str, Any], source: str, read: ReadRecipe) -> Space:
-    """Make a space of a table of keys; source: the name that faults begin with."""
+    """Make a space from a table of keys; source: name at the start of each fault."""
     keys: dict[str, Choices | Range] = {}
     faults: list[str] = []
     for key, given in _leaves(table):
@@ -213,7 +213,7 @@ def make_space(table: Mapping[str, Any], source: str, read: ReadRecipe) -> Space
 
 
 def _leaves(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Give every key with what stands there: a table with low or high is a range, any other holds keys."""
+    """Give every key with its value: a table with low or high is a range, any other contains keys."""
     for name, given in table.items():
         key = f"{above}.{name}" if above else name
         if isinstance(given, dict) and given and not {"low", "high"} & set(given):
@@ -265,7 +265,7 @@ def _parse_range(given: Mapping[str, Any]) -> tuple[Range | None, list[str]]:
 
 
 def _faults_in_recipe(key: str, values: Choices | Range, read: ReadRecipe) -> list[str]:
-    """Return the recipe's faults in the values of a key, each once."""
+    """Return the distinct faults of a recipe with the values of a key."""
     faults: dict[str, None] = {}
     for value in values.extremes:
         overrides = _overrides(key, value)
@@ -277,7 +277,7 @@ def _faults_in_recipe(key: str, values: Choices | Range, read: ReadRecipe) -> li
 
 
 def _without_owner(fault: str, key: str, overrides: Sequence[str]) -> str:
-    """Take "--set: model.dropout:" or "recipe.toml:" off a fault of a recipe."""
+    """Remove "--set: model.dropout:" or "recipe.toml:" from a fault of a recipe."""
     for override in overrides:
         fault = fault.removeprefix(f"--set {override}: ")
     owner, _, text = fault.partition(": ")
@@ -286,7 +286,7 @@ def _without_owner(fault: str, key: str, overrides: Sequence[str]) -> str:
 
 
 def _faults_between(keys: Mapping[str, Choices | Range]) -> Iterator[str]:
-    """Give a line for each key that two entries set, one of them through a list of tables."""
+    """Give a fault for each key that two entries set, one of them through a list of tables."""
     owner: dict[str, str] = {}
     for name, values in keys.items():
         set_here = {name}
@@ -312,7 +312,7 @@ def _plain(values: Choices | Range) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Write a value as TOML on one line."""
+    """Return a value as TOML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name} = {_text(inner)}" for name, inner in value.items()) + "}"
     if isinstance(value, (list, tuple)):

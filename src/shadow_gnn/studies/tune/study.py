@@ -1,10 +1,11 @@
-"""Study: the trials of a search in their folder, which values come next, and which trials are pruned.
+"""Study: the trials of a search in their folder, the choice of the next values, and pruning.
 
-Not for: training the trials (worker.py, search.py), nor for what is written about them (report.py).
+Not for: training the trials (worker.py, search.py), or the report (report.py).
 """
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import sqlite3
@@ -16,12 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shadow_gnn.base.errors import RunError, ShadowError
-from shadow_gnn.base.files import new_folder, write_blocks
+from shadow_gnn.base.files import new_folder, write_file
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.recipe.record import toml_value
 from shadow_gnn.studies.tune.space import MAX_ENUMERATED, Choices, Label, Range, Space, Values
-from shadow_gnn.training.runs.folder import read_json
+from shadow_gnn.training.runs.folder import read_json, write_json
 
 if TYPE_CHECKING:
     import optuna
@@ -42,7 +42,7 @@ class Plan:
     """Everything that decides a study: the same plan resumes the same study."""
 
     recipe: Path
-    """File of the recipe that is tuned."""
+    """Recipe file."""
     overrides: tuple[str, ...]
     """Overrides of the recipe for all trials."""
     space: Space
@@ -52,12 +52,12 @@ class Plan:
     content: str | None
     """Of the graph's features, labels and splits."""
     sampler: Sampler = "tpe"
-    """How values are chosen: by Optuna's tree of Parzen estimators, or at random."""
+    """Method of choosing values: Optuna's tree of Parzen estimators, or random."""
     pruner: Pruner = "median"
-    """When a trial ends early: if it is worse than the median of those before it, by Hyperband, or never."""
+    """Rule for ending a trial early: worse than the median of earlier ones, Hyperband, or none."""
 
     def read(self, extra: Sequence[str] = ()) -> Recipe:
-        """Read the recipe with the study's overrides and some more."""
+        """Read the recipe with the study's overrides and extra ones."""
         return read_recipe(self.recipe, [*self.overrides, *extra])
 
     def to_json(self) -> dict[str, Any]:
@@ -76,55 +76,52 @@ class Plan:
 
 @dataclass(frozen=True)
 class Trial:
-    """One set of values, and how far it has come."""
+    """One set of values and its results so far."""
 
     number: int
-    """From 0; with gaps where the same values came twice."""
+    """From 0; with gaps for repeated values."""
     values: Values
     """By key of the space."""
     state: TrialState
-    """How it stands."""
+    """State of the trial."""
     scores: tuple[tuple[int, float], ...] = ()
-    """(Epoch from 1, validation score) of each that was evaluated; larger is better."""
+    """(Epoch from 1, validation score) of each evaluated epoch; larger is better."""
     score: float | None = None
-    """Of the best epoch, if the trial is finished."""
+    """Score of the best epoch of a finished trial."""
     fault: str = ""
-    """Why it failed."""
+    """Reason of a failure."""
 
     @property
     def best_so_far(self) -> float | None:
-        """The score, or the best one before the trial was pruned or stopped."""
+        """The score, or the best one before a trial was pruned or stopped."""
         if self.score is not None:
             return self.score
         return max((score for _, score in self.scores if not math.isnan(score)), default=None)
 
 
 def prepare_folder(folder: Path, plan: Plan) -> None:
-    """Make a study's folder, whole or not at all, or check that an existing one has the same plan."""
-    import json
-
-    record = json.dumps(plan.to_json(), indent=1) + "\n"
+    """Create a study's folder in one step, or check that an existing one has the same plan."""
     base = plan.recipe.read_bytes()
     if not folder.exists():
         with new_folder(folder) as temporary:
-            for name, data in ((RECORD, record.encode()), (BASE, base)):
-                write_blocks(temporary / name, iter([memoryview(data)]), len(data))
+            write_json(temporary / RECORD, plan.to_json())
+            write_file(temporary / BASE, base)
         return
     if not (folder / RECORD).is_file():
         raise RunError(f"{folder}: is not a study: it has no {RECORD}; choose another folder with --out")
-    there, wanted = read_json(folder / RECORD), json.loads(record)
+    there, wanted = read_json(folder / RECORD), json.loads(json.dumps(plan.to_json()))
     different = [name for name, value in wanted.items() if there.get(name) != value]
     if (folder / BASE).read_bytes() != base:
         different.append("recipe")
     if different:
         raise RunError(
-            f"{folder}: is a study with another {', '.join(different)}; resume it with the settings it was begun with, "
-            "or choose another folder with --out"
+            f"{folder}: is a study with another {', '.join(different)}; resume it with its first settings, or "
+            "choose another folder with --out"
         )
 
 
 def import_optuna() -> Any:
-    """Return the package, quiet; without it, say in one line how to get it."""
+    """Return the package with its logging off; the error for a missing one says how to install it."""
     try:
         import optuna
     except ImportError as error:
@@ -134,13 +131,13 @@ def import_optuna() -> Any:
 
 
 class Study:
-    """The trials of a plan; every change is on the disk before the next begins, and one process works on it."""
+    """The trials of a plan; every change is on disk before the next, and one process uses it."""
 
     def __init__(self, folder: Path, plan: Plan, num_trials: int, *, num_epochs: int, seed: int) -> None:
-        """Open the study in a prepared folder, or begin it.
+        """Open or create the study in a prepared folder.
 
-        num_trials: most trials, those of earlier sittings included. num_epochs: of the recipe, for the pruner. seed:
-        decides which values are drawn.
+        num_trials: maximum number of trials, including earlier sessions. num_epochs: of the recipe, for the pruner.
+        seed: random seed of the values.
         """
         self._optuna = import_optuna()
         self.folder, self.plan, self.num_trials = folder, plan, num_trials
@@ -160,12 +157,12 @@ class Study:
             self._enqueue_own_values()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._storage.remove_session()
         self._storage.engine.dispose()
 
     def trials(self) -> list[Trial]:
-        """Return every trial that was begun, by number; not those whose values had been tried."""
+        """Return every started trial, by number, without those of repeated values."""
         found = self._study.get_trials(deepcopy=False)
         return [_trial(trial) for trial in found if self._counts(trial)]
 
@@ -178,7 +175,7 @@ class Study:
         return self.plan.read(self.plan.space.overrides(values))
 
     def next(self) -> Trial | None:
-        """Begin the next trial, or resume an interrupted one; None if there are no more."""
+        """Start the next trial, or resume an interrupted one; None if there are no more."""
         with _quiet():
             if self._left:
                 trial = self._left.pop(0)
@@ -191,7 +188,7 @@ class Study:
             return _trial(self._frozen(trial.number))
 
     def report(self, number: int, scores: Sequence[tuple[int, float]]) -> bool:
-        """Write the scores of a trial's epochs so far, and tell whether to prune it."""
+        """Store the scores of a trial's epochs so far; return whether to prune it."""
         trial = self._open[number]
         known = self._frozen(number).intermediate_values
         for epoch, score in scores:
@@ -201,18 +198,18 @@ class Study:
             return bool(trial.should_prune())
 
     def finish(self, number: int, score: float) -> None:
-        """Write that a trial has come to its end, with the score of its best epoch."""
+        """Store that a trial is finished, with the score of its best epoch."""
         if math.isnan(score):
             self.fail(number, "its validation metric is not defined")
             return
         self._tell(number, "COMPLETE", score)
 
     def prune(self, number: int) -> None:
-        """Write that a trial was ended early."""
+        """Store that a trial was pruned."""
         self._tell(number, "PRUNED")
 
     def fail(self, number: int, fault: str) -> None:
-        """Write that a trial failed, and why."""
+        """Store that a trial failed, with the reason."""
         self._open[number].set_user_attr(_FAULT, fault)
         self._tell(number, "FAIL")
 
@@ -224,12 +221,12 @@ class Study:
         return self._study.get_trials(deepcopy=False)[number]
 
     def _counts(self, trial: optuna.trial.FrozenTrial) -> bool:
-        """Tell whether a row of the database is a trial: those that never got all values or had a twin are not."""
+        """Return whether a row of the database is a trial: it has all values, and no earlier trial has the same."""
         whole = trial.params.keys() == self._distributions.keys()
         return whole and _TWIN not in trial.user_attrs and trial.state.name != "WAITING"
 
     def _interrupted(self) -> list[optuna.Trial]:
-        """Return the trials that an earlier sitting left running, and drop those that had not got their values."""
+        """Return the trials that an earlier session left running, and drop those without all values."""
         found = []
         for trial in self._study.get_trials(deepcopy=False):
             if trial.state.name != "RUNNING":
@@ -241,19 +238,15 @@ class Study:
         return found
 
     def _enqueue_own_values(self) -> None:
-        """Let the recipe's own values come first, where the space has them."""
+        """Put the recipe's own values first, if the space contains them."""
         if self._study.get_trials(deepcopy=False):
             return
-        values: dict[str, Label] = {}
-        for key, found in self.plan.space.keys.items():
-            label = self._own_label(key, found)
-            if label is None:
-                return
-            values[key] = label
-        self._study.enqueue_trial(values)
+        values = {key: self._own_label(key, found) for key, found in self.plan.space.keys.items()}
+        if None not in values.values():
+            self._study.enqueue_trial(values)
 
     def _own_label(self, key: str, found: Choices | Range) -> Label | None:
-        """Return the value of a key that leaves the recipe as it is; None if the space has no value for this."""
+        """Return the value of a key that leaves the recipe unchanged; None if the space does not contain it."""
         own = self.plan.read()
         if found.size is not None:
             return next((label for label in found.labels if self.recipe_of({key: label}) == own), None)
@@ -263,19 +256,19 @@ class Study:
         return value if isinstance(value, (int, float)) and found.extremes[0] <= value <= found.extremes[1] else None
 
     def _ask(self) -> optuna.Trial:
-        """Choose values that were not tried yet."""
+        """Choose new values."""
         trial = self._sampled()
         twin = self._twin(trial)
         if twin is None:
             return trial
-        # The same values would give the same result: some that are new take their place.
+        # The same values would give the same result: new ones replace them.
         trial.set_user_attr(_TWIN, twin)
         self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
         self._study.enqueue_trial(self._untried(trial.number))
         return self._sampled()
 
     def _sampled(self) -> optuna.Trial:
-        # A new sampler for each trial: what is drawn then depends on the trials before it, not on interruptions.
+        # A new sampler for each trial: its values then depend on earlier trials, not on interruptions.
         self._study.sampler = self._make_sampler(len(self._study.get_trials(deepcopy=False)))
         return self._study.ask(self._distributions)
 
@@ -290,10 +283,10 @@ class Study:
         return tuple(repr(found.value(values[key])) for key, found in self.plan.space.keys.items())
 
     def _untried(self, number: int) -> dict[str, Label]:
-        """Draw values that no trial has had."""
+        """Draw values of no earlier trial."""
         tried = {self._key(trial.values) for trial in self.trials()}
         space, rng = self.plan.space, random.Random(f"{self._seed} {number}")
-        assert space.size is not None  # Among numbers that cannot be counted, none comes twice.
+        assert space.size is not None  # Continuous values do not repeat.
         if space.size <= MAX_ENUMERATED:
             return rng.choice([values for values in space.combinations() if self._key(values) not in tried])
         while True:
@@ -314,7 +307,7 @@ class Study:
             return pruners.NopPruner()
         if self.plan.pruner == "hyperband":
             return pruners.HyperbandPruner(min_resource=1, max_resource=self._num_epochs, reduction_factor=3)
-        # The first fifth of the epochs says too little.
+        # The first fifth of the epochs is not a reliable signal.
         return pruners.MedianPruner(n_startup_trials=_STARTUP_TRIALS, n_warmup_steps=1 + self._num_epochs // 5)
 
     def _distribution(self, key: str) -> Any:
@@ -329,12 +322,12 @@ class Study:
 def _open_database(optuna: Any, path: Path) -> Any:
     """Open Optuna's storage in an SQLite file that survives a kill at any moment without waiting for the disk.
 
-    With a write-ahead log a commit is safe once the system has it; only the loss of power can undo the last ones.
+    With a write-ahead log, only a power failure can undo the last commits.
     """
     from sqlalchemy import event
 
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")  # The file remembers.
+        connection.execute("PRAGMA journal_mode=WAL")  # Stored in the file.
     quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3F").replace("#", "%23")
     storage = optuna.storages.RDBStorage(f"sqlite:///{quoted}")
 
@@ -343,31 +336,20 @@ def _open_database(optuna: Any, path: Path) -> Any:
 
     event.listen(storage.engine, "connect", relax)
     storage.remove_session()
-    storage.engine.dispose()  # Connections from now on are relaxed.
+    storage.engine.dispose()  # New connections are relaxed.
     return storage
-
-
-def graph_override(path: str) -> str:
-    """Return the override that names a graph by its whole path."""
-    return f"graph={toml_value(path)}"
 
 
 def _trial(found: optuna.trial.FrozenTrial) -> Trial:
     states: dict[str, TrialState] = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
-    finished = found.state.name == "COMPLETE"
-    return Trial(
-        found.number,
-        dict(found.params),
-        states[found.state.name],
-        tuple(sorted(found.intermediate_values.items())),
-        found.value if finished else None,
-        str(found.user_attrs.get(_FAULT, "")),
-    )
+    state, scores = states[found.state.name], tuple(sorted(found.intermediate_values.items()))
+    score, fault = found.value if state == "finished" else None, str(found.user_attrs.get(_FAULT, ""))
+    return Trial(found.number, dict(found.params), state, scores, score, fault)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Optuna's remarks on what is experimental from the user."""
+    """Hide Optuna's warnings about experimental features."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,6 +1,6 @@
-"""Tuning: a recipe to a study, from the first trial to the report; the same call resumes a stopped study.
+"""Tuning: a whole study of a recipe, from the first trial to the report; the same call resumes a stopped study.
 
-Not for: the parts of it (space.py, study.py, search.py, report.py), nor for showing it (cli/training/tune.py).
+Not for: its parts (space.py, study.py, search.py, report.py), or the display (cli/training/tune.py).
 """
 
 from __future__ import annotations
@@ -12,37 +12,17 @@ from pathlib import Path
 
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.recipe.record import toml_value
 from shadow_gnn.studies.tune.report import Outcome, write_report
 from shadow_gnn.studies.tune.search import Ending, Search, TuneWatcher
 from shadow_gnn.studies.tune.space import Space, paper_space, read_space
-from shadow_gnn.studies.tune.study import (
-    Plan,
-    Pruner,
-    Sampler,
-    Study,
-    Trial,
-    graph_override,
-    import_optuna,
-    prepare_folder,
-)
+from shadow_gnn.studies.tune.study import Plan, Pruner, Sampler, Study, import_optuna, prepare_folder
 from shadow_gnn.studies.tune.worker import Place, shares_of_cores
 from shadow_gnn.training.runs.folder import content_hash, locked
 
 
-class SilentTune:
+class SilentTune(TuneWatcher):
     """A watcher that does nothing."""
-
-    def on_start(self, num_ended: int) -> None:
-        """Do nothing."""
-
-    def on_trial(self, trial: Trial) -> None:
-        """Do nothing."""
-
-    def on_epoch(self, trial: int, num_epochs: int) -> None:
-        """Do nothing."""
-
-    def on_end(self, trial: Trial, monitor: str) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +34,22 @@ class TuneOptions:
     space: Path | None = None
     """File of the search space; None for the paper's."""
     num_trials: int = 50
-    """Most trials of the study, those of earlier sittings included."""
+    """Maximum number of trials of the study, including earlier sessions."""
     seconds: float | None = None
-    """Time limit of this session; trials that still run at its end resume in the next."""
+    """Time limit of this session; unfinished trials resume in the next."""
     num_workers: int = 1
-    """Trials that are trained at the same time, each in a process with its share of the cores."""
+    """Trials trained at the same time, each in a process with its share of the cores."""
     sampler: Sampler = "tpe"
-    """How values are chosen."""
+    """Method of choosing values."""
     pruner: Pruner = "median"
-    """When a trial ends early."""
+    """Rule for ending trials early."""
     check_memory: bool = True
-    """Refuse trials that would need more memory than there is."""
+    """Refuse trials that need more than the available memory."""
     watcher: TuneWatcher | None = None
-    """Who is told how it goes."""
+    """Receives the events of the search."""
 
     def __post_init__(self) -> None:
-        """Check the options that are not checked elsewhere."""
+        """Check the options without checks elsewhere."""
         for name in ("num_trials", "num_workers"):
             if getattr(self, name) < 1:
                 raise ValueError(f"TuneOptions: {name} must be at least 1, got {getattr(self, name)}")
@@ -78,7 +58,7 @@ class TuneOptions:
 
 
 def search_space(recipe: Path, options: TuneOptions) -> Space:
-    """Return the space that a recipe is searched over: that of the options' file, or the paper's."""
+    """Return the search space of a recipe: that of the options' file, or the paper's."""
 
     def read(extra: Sequence[str]) -> Recipe:
         return read_recipe(recipe, [*options.overrides, *extra])
@@ -88,9 +68,9 @@ def search_space(recipe: Path, options: TuneOptions) -> Space:
 
 
 def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | None = None) -> tuple[Ending, Outcome]:
-    """Search for the settings of a recipe that are best on validation; return how it ended and what was found.
+    """Search for the settings of a recipe with the best validation score; return the ending and the outcome.
 
-    folder: the study; an existing one is resumed. The report is written however the search ends.
+    folder: the study; an existing one is resumed. The report is always written, even after an error.
     """
     recipe, folder, options = Path(recipe), Path(folder), options or TuneOptions()
     import_optuna()
@@ -113,25 +93,17 @@ def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | N
 
 
 def _plan(recipe: Path, own: Recipe, space: Space, options: TuneOptions) -> tuple[Plan, str]:
-    """Return the plan of the study, and the graph as any process finds it."""
+    """Return the plan of the study, and the absolute name of the graph."""
     from shadow_gnn.training.run_setup import open_recipe_graph
     from shadow_gnn.training.runs.run import with_graph_path
 
     graph = open_recipe_graph(own.graph)
     name = with_graph_path(own, graph).graph
-    plan = Plan(
-        recipe,
-        (*options.overrides, graph_override(name)),
-        space,
-        graph.fingerprint,
-        content_hash(graph),
-        options.sampler,
-        options.pruner,
-    )
-    return plan, name
+    overrides, content = (*options.overrides, f"graph={toml_value(name)}"), content_hash(graph)
+    return Plan(recipe, overrides, space, graph.fingerprint, content, options.sampler, options.pruner), name
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove run folders that a killed process had not yet given their names."""
+    """Remove unfinished run folders of a killed process."""
     for path in folder.glob(".trial-*.tmp"):
         shutil.rmtree(path, ignore_errors=True)

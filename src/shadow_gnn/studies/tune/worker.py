@@ -1,6 +1,6 @@
-"""Worker: a process that trains one trial after the other, and the hold that the search has on it.
+"""Worker: a process that trains one trial after the other, and its handle in the search.
 
-Not for: which trials there are (study.py), nor for when they end early: a worker asks after every epoch.
+Not for: choosing or pruning trials (study.py): a worker asks after every epoch.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _SECONDS_TO_END = 10.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where a worker works."""
+    """Graph, cores and cache of a worker."""
 
     graph: str
     """Graph folder or built-in graph, the same for all trials."""
     cores: tuple[int, ...]
-    """The cores of this worker alone, as far as there are enough."""
+    """The cores of this worker; shared only if there are too few."""
     cache_folder: Path
-    """Where scopes are kept for all trials if the recipe's cache is on disk."""
+    """Folder of the scopes of all trials if the recipe's cache is on disk."""
     check_memory: bool = True
-    """Refuse a trial that would need more memory than there is."""
+    """Refuse a trial that needs more than the available memory."""
 
 
 class Worker:
-    """The hold on a worker process."""
+    """The handle of a worker process."""
 
     def __init__(self, place: Place) -> None:
         """Start the process; it waits for a trial."""
@@ -60,12 +60,12 @@ class Worker:
         other.close()
 
     def begin(self, number: int, recipe: Recipe, folder: Path) -> None:
-        """Let it train a trial, or resume one whose folder exists."""
+        """Send a trial to train, or to resume if its folder exists."""
         self.trial = number
         self._send({"folder": str(folder), "recipe": write_recipe(recipe)})
 
     def receive(self) -> dict[str, Any]:
-        """Return its next message; a process that has ended gives a fault."""
+        """Return its next message; an ended process gives a fault."""
         try:
             message: dict[str, Any] = json.loads(self.connection.recv_bytes())
         except (EOFError, OSError):
@@ -74,7 +74,7 @@ class Worker:
         return message
 
     def answer(self, *, prune: bool) -> None:
-        """Tell it whether to continue after an epoch."""
+        """Answer whether to prune the trial after an epoch."""
         self._send({"prune": prune})
 
     @property
@@ -89,12 +89,12 @@ class Worker:
         self.connection.close()
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # It has ended, and receive will say so.
+        with suppress(OSError):  # It has ended; receive reports that.
             self.connection.send_bytes(json.dumps(message).encode())
 
 
 def shares_of_cores(num_workers: int) -> list[tuple[int, ...]]:
-    """Divide the cores of this process among workers, each of which gets at least one."""
+    """Divide the cores of this process among workers, at least one each."""
     known = hasattr(os, "sched_getaffinity")
     cores = sorted(os.sched_getaffinity(0)) if known else list(range(os.cpu_count() or 1))
     return [tuple(cores[number::num_workers]) or (cores[number % len(cores)],) for number in range(num_workers)]
@@ -102,7 +102,7 @@ def shares_of_cores(num_workers: int) -> list[tuple[int, ...]]:
 
 def serve(connection: Connection, place: Place) -> None:
     """Train the trials that arrive, until the other end is closed; the body of a worker process."""
-    # Ctrl-C reaches every process of a terminal: the search hears it, and ends its workers.
+    # Ctrl-C reaches every process of a terminal; the search handles it and stops its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     graph = _prepare(place)
@@ -117,7 +117,7 @@ def serve(connection: Connection, place: Place) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it has ended, however that was."""
+    """End this process when its parent has ended, for any reason."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])
@@ -138,17 +138,14 @@ def _prepare(place: Place) -> Graph:
 
 
 def _train(connection: Connection, place: Place, graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
-    """Train one trial; return how it ended."""
+    """Train one trial; return its last message."""
     from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe
 
     if recipe.training.precision == "bf16":
         use_working_kernels()
     options = RunOptions(
-        graph=graph,
-        watcher=_Asking(connection),
-        cache_folder=place.cache_folder,
-        check_memory=place.check_memory,
+        graph=graph, watcher=_Asking(connection), cache_folder=place.cache_folder, check_memory=place.check_memory
     )
     try:
         if folder.exists():
@@ -174,7 +171,7 @@ def _check_same(folder: Path, recipe: Recipe) -> None:
 
 
 class _PrunedError(Exception):
-    """The search has no more interest in this trial."""
+    """The search prunes this trial."""
 
     def __init__(self, monitor: str) -> None:
         super().__init__()
@@ -194,7 +191,7 @@ class _Asking:
         """Do nothing."""
 
     def on_epoch(self, state: TrainingState) -> None:
-        """Report the scores so far, including those of an earlier session, and end the run if it is pruned."""
+        """Report the scores so far, including earlier sessions, and end the run if it is pruned."""
         scores = [
             (epoch.number + 1, score_from_metric(state.monitor, epoch.valid[state.monitor]))
             for epoch in state.history
@@ -207,6 +204,6 @@ class _Asking:
 
 
 def wait_for(workers: Sequence[Worker], seconds: float | None) -> list[Worker]:
-    """Wait until some workers have something to say, at most some seconds; return those."""
+    """Wait for messages, at most some seconds; return the workers with one."""
     ready = wait([worker.connection for worker in workers], seconds)
     return [worker for worker in workers if worker.connection in ready]

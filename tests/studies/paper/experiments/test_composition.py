@@ -1,4 +1,4 @@
-"""Composition: shares counted by hand, both conventions, and the paper's bars beside them."""
+"""Composition: shares counted by hand, both conventions, and the paper's bars next to them."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.studies.paper.measured import run_twice
 from shadow_gnn.base.files import silent
 from shadow_gnn.extract import FullExtractor
 from shadow_gnn.studies.paper.experiments import composition
-from shadow_gnn.studies.paper.experiments.composition import DATA, PRINTED, Composition, closest, scope_hops
+from shadow_gnn.studies.paper.experiments.composition import COMPOSITION, DATA, PRINTED, closest, scope_hops
 
 # 0 - 1 - 2 - 3 - 4 - 5 - 6: a path.
 PATH = graph_of(7, [(node, node + 1) for node in range(6)])
@@ -30,11 +30,11 @@ def test_conventions_by_hand():
     both = composition._both(np.array([[1, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
     assert both["ratio of totals"] == [2 / 5, 3 / 5, 0, 0]
     assert both["mean of ratios"] == [(1 / 4 + 1) / 2, 3 / 8, 0, 0]
-    with pytest.raises(ValueError, match="targets must have neighbours"):
+    with pytest.raises(ValueError, match="targets must have neighbors"):
         composition._both(np.zeros((2, 4), np.int64))
 
 
-def test_paper_has_bars_for_every_data_set():
+def test_paper_has_bars_for_every_dataset():
     assert set(PRINTED) == set(DATA)
     for normal, ppr in PRINTED.values():
         assert sum(normal) == pytest.approx(1, abs=0.01)
@@ -47,8 +47,8 @@ def test_nearest_convention_is_chosen():
     assert closest({"valid": {"normal": off}, "test": {"normal": near}}, "yelp", "normal") == ("test", "mean of ratios")
 
 
-def test_shares_add_up_and_stand_beside_the_papers(data_folder, tmp_path):
-    outcome = run_twice(Composition(), data_folder, tmp_path / "out")
+def test_shares_add_up_and_stand_next_to_the_papers(data_folder, tmp_path):
+    outcome = run_twice(COMPOSITION, data_folder, tmp_path / "out")
     shares, sizes = outcome.finding.tables
     assert len(shares.rows) == 2 * 2 * 4
     assert shares.rows[3][:4] == ("flickr", "4-layer GNN", 4, 0.819)

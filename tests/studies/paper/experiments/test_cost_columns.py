@@ -12,10 +12,10 @@ from shadow_gnn.graph.store import open_graph
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost import ModelShape, normal_cost, shadow_cost
 from shadow_gnn.studies.paper.experiments.cost_columns import (
+    COST_COLUMNS,
     DATA,
     IN_DIM,
     ROWS,
-    CostColumns,
     count_costs,
     row_recipe,
 )
@@ -24,7 +24,7 @@ from shadow_gnn.training.build import build_extractor
 REAL = Path(os.environ.get("SHADOW_DATA", "nowhere"))
 
 
-def test_every_row_of_the_table_is_there_with_a_cost_for_every_data_set():
+def test_every_row_of_the_table_is_there_with_a_cost_for_every_dataset():
     assert len(ROWS) == 7 + 9 + 7
     for row in ROWS.values():
         assert len(row.printed) == len(DATA)
@@ -35,7 +35,7 @@ def test_every_row_of_the_table_is_there_with_a_cost_for_every_data_set():
     assert len({row.key for row in ROWS.values()}) == len(ROWS)
 
 
-def test_every_row_has_a_recipe_for_every_data_set():
+def test_every_row_has_a_recipe_for_every_dataset():
     for row in ROWS.values():
         for name in DATA:
             recipe = row_recipe(name, row)
@@ -65,8 +65,8 @@ def test_rows_are_counted_by_the_equations(data_folder):
     assert by_name["shaDow-GAT (PPR)", 3]["full_batch_macs"] is None
 
 
-def test_table_has_the_papers_values_beside_ours(data_folder, tmp_path):
-    outcome = run_twice(CostColumns(), data_folder, tmp_path / "out")
+def test_table_has_the_papers_values_next_to_ours(data_folder, tmp_path):
+    outcome = run_twice(COST_COLUMNS, data_folder, tmp_path / "out")
     wide, long = outcome.finding.tables
     assert wide.columns[2:4] == ("flickr (paper)", "flickr (ours)")
     assert wide.rows[1][:3] == ("GCN", "5", "2E2")

@@ -1,4 +1,4 @@
-"""Extraction time: every part is timed, and stands beside the paper's bars."""
+"""Extraction time: every part is timed, and stands next to the paper's bars."""
 
 from tests.studies.paper.measured import run_twice
 
@@ -6,12 +6,12 @@ from shadow_gnn.recipe.named import paper_recipe_names
 from shadow_gnn.studies.paper.experiments.extraction_time import DATA, PARTS, PRINTED, ExtractionTime
 
 
-def test_paper_has_bars_for_every_data_set():
+def test_paper_has_bars_for_every_dataset():
     assert set(PRINTED) == set(DATA)
     assert all(set(bars) == set(PARTS) for bars in PRINTED.values())
 
 
-def test_every_data_set_has_recipes():
+def test_every_dataset_has_recipes():
     from shadow_gnn.studies.paper.experiments.extraction_time import _recipes
 
     assert {recipe for name in DATA for recipe in _recipes(name).values()} <= set(paper_recipe_names())

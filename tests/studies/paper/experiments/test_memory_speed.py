@@ -1,4 +1,4 @@
-"""Memory and speed: measured in processes of their own, beside the paper's points."""
+"""Memory and speed: measured in processes of their own, next to the paper's points."""
 
 import sys
 

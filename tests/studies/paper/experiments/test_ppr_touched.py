@@ -1,4 +1,4 @@
-"""Nodes touched by PPR: what the extractor reports, averaged, beside the 2-hop size."""
+"""Nodes touched by PPR: what the extractor reports, averaged, next to the 2-hop size."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from shadow_gnn.base.files import silent
 from shadow_gnn.extract import PprExtractor
 from shadow_gnn.graph.store import open_graph
 from shadow_gnn.normal.hops import hop_counts
-from shadow_gnn.studies.paper.experiments.ppr_touched import PRINTED, PprTouched, measure_touched
+from shadow_gnn.studies.paper.experiments.ppr_touched import PPR_TOUCHED, PRINTED, measure_touched
 
 
 def test_measures_what_the_extractor_touches(data_folder):
@@ -25,7 +25,7 @@ def test_measures_what_the_extractor_touches(data_folder):
 
 def test_table_has_the_papers_values_where_it_prints_some(data_folder, tmp_path):
     (data_folder / "flickr").rename(data_folder / "yelp")
-    (table,) = run_twice(PprTouched(), data_folder, tmp_path / "out").finding.tables
+    (table,) = run_twice(PPR_TOUCHED, data_folder, tmp_path / "out").finding.tables
     assert table.rows[0][0] == "yelp"
     assert (table.rows[0][1], table.rows[0][3]) == PRINTED["yelp"]
     assert table.rows[1][0] == "ogbn-arxiv"

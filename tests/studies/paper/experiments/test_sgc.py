@@ -28,21 +28,21 @@ def problem(num_powers: int):
 
 def test_classifiers_learn_what_their_inputs_tell():
     found = fit_powers(*problem(3), FitSettings(3, num_epochs=20, batch_size=20, learning_rate=0.05))
-    assert found.test[0] > 0.99
-    assert found.test[0] > found.test[1] > found.test[2] - 0.1
-    assert found.test[2] < 0.6
-    assert all(1 <= epoch <= 20 for epoch in found.best_epoch)
+    assert found["test"][0] > 0.99
+    assert found["test"][0] > found["test"][1] > found["test"][2] - 0.1
+    assert found["test"][2] < 0.6
+    assert all(1 <= epoch <= 20 for epoch in found["best_epoch"])
 
 
 def test_side_by_side_equals_one_after_the_other():
     inputs, labels = problem(2)
     settings = FitSettings(3, num_epochs=5, batch_size=32, learning_rate=0.01, dropout=0.0)
     together = fit_powers(inputs, labels, settings)
-    # The first power draws the same first weights alone as it does beside others.
+    # The first power draws the same first weights alone as it does next to others.
     alone = fit_powers({split: np.ascontiguousarray(x[:, :1]) for split, x in inputs.items()}, labels, settings)
     # Products of two powers and of one may round differently, and one target of 200 may tip over.
-    assert together.valid[0] == pytest.approx(alone.valid[0], abs=0.006)
-    assert together.test[0] == pytest.approx(alone.test[0], abs=0.006)
+    assert together["valid"][0] == pytest.approx(alone["valid"][0], abs=0.006)
+    assert together["test"][0] == pytest.approx(alone["test"][0], abs=0.006)
 
 
 def test_seed_decides():

@@ -8,7 +8,7 @@ from shadow_gnn.extract import FullExtractor, PprExtractor
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import DenseFeatures, Graph
 from shadow_gnn.studies.paper.experiments import sgc_inputs
-from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardised
+from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
 
 POWERS = (1, 2, 5, 40)
 
@@ -68,13 +68,13 @@ def test_blocks_and_files_do_not_matter(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_features_are_standardised_in_blocks(monkeypatch):
+def test_features_are_standardized_in_blocks(monkeypatch):
     graph = some_graphs()["path"]
     matrix = features(graph)
     graph = Graph(graph.indptr, graph.indices, x=DenseFeatures(matrix))
     statistics = FeatureStatistics(np.array([1, 2, 3], np.float32), np.array([2, 2, 4], np.float32))
     monkeypatch.setattr(sgc_inputs, "_BLOCK_NODES", 4)
-    assert standardised(graph, statistics) == pytest.approx((matrix - [1, 2, 3]) / [2, 2, 4])
+    assert standardized(graph, statistics) == pytest.approx((matrix - [1, 2, 3]) / [2, 2, 4])
 
 
 @pytest.mark.parametrize("powers", [(), (0, 1), (2, 2)])

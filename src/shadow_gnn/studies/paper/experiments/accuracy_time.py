@@ -1,4 +1,4 @@
-"""Accuracy-time: test accuracy against inference time of trained models whose scopes are made smaller afterwards.
+"""Accuracy-time: test accuracy against inference time of trained models, by scope size at inference.
 
 Not for: times by part (extraction_time.py).
 """
@@ -19,9 +19,9 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.cost.estimate import sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted, digest, fast_graph, train
@@ -35,7 +35,7 @@ from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders
 DATA = ("flickr", "reddit", "ogbn-arxiv", "ogbn-products")
 SIZES, FAST_SIZES = (50, 100, 150, 200), (10, 20, 30)
 ALONE, FAST_ALONE = 16, 4
-"""Targets that a normal GNN is timed on, one after the other."""
+"""Targets to time a normal GNN on, one after the other."""
 LAYERS = {"sage": "SAGE", "gat": "GAT"}
 
 # The points of the appendix's figure: (milliseconds per node, test accuracy), scopes of up to 50, 100, 150, 200 nodes.
@@ -66,7 +66,7 @@ class AccuracyTime:
     data = DATA
 
     def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return a job for each model, shaDow and, where the figure has them, normal: training and evaluation."""
+        """Return a job for each model, training and evaluation: shaDow, and the normal ones in the figure."""
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
             small = fast_graph(graph) if options.fast else graph
@@ -90,17 +90,15 @@ class AccuracyTime:
 def _job(name: str, layer: str, kind: str, graph: Graph, options: ReproduceOptions) -> Job:
     recipe = adapted(paper_recipe(f"{name}-{layer}-5-{kind}"), options)
     sizes = FAST_SIZES if options.fast else SIZES
-    settings = {
+    trained = {
         "recipe": recipe.model_dump(mode="json", exclude={"graph"}),
         "fingerprint": graph.fingerprint,
         "in_dim": 0 if graph.x is None else graph.x.shape[1],
         "targets": {split: len(nodes) for split, nodes in graph.splits.items()},
-        "sizes": sizes,
-        "machine": machine(),
     }
-    # The name of the run has the settings of training: a run of other settings is never resumed.
-    trained = {key: settings[key] for key in ("recipe", "fingerprint", "in_dim", "targets")}
+    settings = {**trained, "sizes": sizes, "machine": machine()}
     key = f"{name}-{layer}-5-{kind}"
+    # The name contains the settings of training: a run of other settings is never resumed.
     folder = options.out / "runs" / f"{key}-{digest(trained)}"
     alone = FAST_ALONE if options.fast else ALONE
     run = partial(_train_and_measure, recipe, graph, folder, sizes if kind == "ppr" else (), alone)
@@ -125,7 +123,7 @@ def _train_and_measure(
 def evaluate_size(trained: TrainedModel, graph: Graph, size: int) -> dict[str, Any]:
     """Return test score and milliseconds per target of a trained model on scopes of at most `size` nodes.
 
-    The time has everything: extraction, batches and the model.
+    The time includes extraction, batches and the model.
     """
     extractor = trained.config.branches[0].extractor
     assert isinstance(extractor, PprExtractor)
@@ -140,14 +138,13 @@ def evaluate_size(trained: TrainedModel, graph: Graph, size: int) -> dict[str, A
 
 
 def _alone(trained: TrainedModel, graph: Graph, count: int) -> dict[str, float]:
-    """Time a normal GNN on the whole neighbourhood of one target after the other."""
+    """Time a normal GNN on the whole neighborhood of single targets, one after the other."""
     model = trained.config.branches[0].model
     assert model is not None
-    num_layers = model.num_layers
     clock = Clock()
     for target in sample_targets(split_targets(graph, "test"), count).tolist():
         with clock.running(1), torch.inference_mode():
-            trained.model((closure_batch(graph, [target], num_layers),))
+            trained.model((closure_batch(graph, [target], model.num_layers),))
     return clock.per_target()
 
 
@@ -164,49 +161,46 @@ def _paper_point(name: str, layer: str, size: int | None) -> tuple[Cell, Cell]:
     return PRINTED[name, layer][SIZES.index(size)] if size in SIZES else (None, None)
 
 
+def _row(name: str, model: str, point: Mapping[str, Any], paper: tuple[Cell, Cell]) -> dict[str, Cell]:
+    return {
+        "data": name,
+        "model": model,
+        "scope": str(point["size"] or "5 hops"),
+        "ms per node (paper)": paper[0],
+        "accuracy (paper)": paper[1],
+        "ms per node": point["wall"],
+        "of which processor": point["cpu"],
+        "accuracy": point["score"],
+    }
+
+
 def _table(results: Mapping[str, Result]) -> Table:
-    columns = (
-        "data",
-        "model",
-        "scope",
-        "ms per node (paper)",
-        "accuracy (paper)",
-        "ms per node",
-        "of which processor",
-        "accuracy",
-    )
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name, layer, kind, result in _lines(results):
         model = f"{'shaDow-' if kind == 'ppr' else 'normal '}{LAYERS[layer]}"
-        for point in result["points"]:
-            paper = _paper_point(name, layer, point["size"])
-            scope = point["size"] or "5 hops"
-            rows.append((name, model, str(scope), *paper, point["wall"], point["cpu"], point["score"]))
+        rows += [_row(name, model, point, _paper_point(name, layer, point["size"])) for point in result["points"]]
     caption = "Inference time per node against test accuracy, 5 layers; scopes made smaller without retraining."
-    return Table("accuracy-time", caption, columns, tuple(rows))
+    return Table.of("accuracy-time", caption, rows)
 
 
 def _draw(results: Mapping[str, Result], path: Path) -> None:
-    def on(axes: list[Any]) -> None:
+    with png_panels(path, (10, 4), 2) as axes:
         for plot, title in zip(axes, ("paper", "here"), strict=True):
             for name, layer, kind, result in _lines(results):
                 points = [(point["wall"], point["score"]) for point in result["points"]]
                 if title == "paper":
                     points = [PRINTED_NORMAL[name, layer]] if kind == "full" else list(PRINTED[name, layer])
-                style = {"color": COLOURS[DATA.index(name)], "marker": "o" if layer == "sage" else "s"}
+                style = {"color": COLORS[DATA.index(name)], "marker": "o" if layer == "sage" else "s"}
                 label = f"{'shaDow-' if kind == 'ppr' else ''}{LAYERS[layer]}, {name}"
                 hollow = {"markerfacecolor": "none"} if kind == "full" else {}
                 plot.plot(*zip(*points, strict=True), label=label, linewidth=1, **style, **hollow)
-            plot.set_xscale("log")
-            plot.set_xlabel("ms per node")
+            plot.set(xscale="log", xlabel="ms per node")
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("test accuracy")
         axes[1].legend(frameon=False, fontsize=7)
 
-    write_figure(path, (10, 4), 2, on)
-
 
 _TEXT = """The 5-layer models of Table 1 are trained with scopes of 200 nodes (ogbn-products: 150), once, and evaluated
-with scopes of 50 to 200 without retraining. Times are of the whole evaluation per test node, extraction included.
-Normal models are trained on the whole graph; their time is that of single nodes, each from its whole neighbourhood of
-5 hops. The paper's times are of 32 cores and a GPU (RTX 3090)."""
+with scopes of 50 to 200 without retraining. Times are of the whole evaluation per test node, including extraction.
+Normal models are trained on the whole graph; their time is that of single nodes, each with its whole neighborhood of
+5 hops. The paper's times are those of 32 cores and a GPU (RTX 3090)."""

@@ -1,34 +1,30 @@
-"""Composition: the share of nodes at each hop, of a 4-layer normal GNN's neighbourhood and of PPR scopes.
+"""Composition: the share of nodes at each hop, in the neighborhood of a 4-layer normal GNN and in PPR scopes.
 
-Not for: the cost of these neighbourhoods (cost_columns.py).
+Not for: the cost of these neighborhoods (cost_columns.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.extract import Extractor, Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
-from shadow_gnn.studies.paper.data import SEED, dataset_jobs
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.cost.estimate import sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
+from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.training.build import build_extractor
-
-Ints = NDArray[np.int64]
 
 DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
 NUM_HOPS = 4
-MAX_TARGETS, FAST_TARGETS = 4000, 256
+MAX_TARGETS = 4000
 _BLOCK_TARGETS = 1024
 
 # The bars of Figure 2, from hop 1 to 4: of a 4-layer GNN, and of shaDow with PPR.
@@ -39,49 +35,14 @@ PRINTED = {
     "ogbn-arxiv": ((0.0104, 0.0665, 0.2625, 0.66), (0.107, 0.658, 0.207, 0.05)),
     "ogbn-products": ((0.0, 0.008, 0.108, 0.884), (0.69, 0.292, 0.02, 0.0)),
 }
+SIDES = {"normal": "4-layer GNN", "ppr": "shaDow (PPR)"}
 CONVENTIONS = ("ratio of totals", "mean of ratios")
 SPLITS = ("valid", "test")
 
 
-class Composition:
-    """The neighbourhood composition figure."""
-
-    name = "composition"
-    paper = "Figure 2"
-    summary = "Share of nodes at each hop: 4-layer GNN against PPR scopes."
-    data = DATA
-
-    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return one job for each available dataset."""
-        most = (MAX_TARGETS, FAST_TARGETS)
-        return dataset_jobs(
-            DATA,
-            options,
-            "composition of neighbourhoods",
-            measure_composition,
-            most=most,
-            settings=lambda name: {"recipe": recipe_name(name)},
-        )
-
-    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
-        """Show both conventions next to the paper's bars."""
-        return Finding(
-            title="Neighbourhood composition (Figure 2)",
-            text=_TEXT,
-            tables=(_share_table(results), _size_table(results)),
-            draw=partial(_draw, dict(results)),
-            notes=_NOTES,
-        )
-
-
-def recipe_name(name: str) -> str:
-    """Return the recipe whose scopes are shown."""
-    return f"{name}-gcn-3-ppr"
-
-
 def measure_composition(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
-    """Count nodes by hop for the targets of two splits, or for a sample of them."""
-    recipe = paper_recipe(recipe_name(name)).extractor
+    """Count nodes by hop for the targets of two splits, or a sample of them."""
+    recipe = paper_recipe(f"{name}-gcn-3-ppr").extractor
     assert recipe is not None
     extractor = build_extractor(recipe, training=False)
     found: dict[str, Any] = {}
@@ -101,7 +62,7 @@ def measure_composition(name: str, graph: Graph, max_targets: int, progress: Pro
 
 
 def scope_hops(graph: Graph, extractor: Extractor, targets: Ints, progress: Progress) -> Ints:
-    """Count the nodes of each scope at hop 1 to 4, those further away with hop 4. [B, 4]"""
+    """Count the nodes of each scope at hop 1 to 4, with more distant ones at hop 4. [B, 4]"""
     parts = [np.zeros((0, NUM_HOPS), np.int64)]
     for start in range(0, len(targets), _BLOCK_TARGETS):
         progress("extracting", start, len(targets))
@@ -117,42 +78,44 @@ def _hops_of(subgraphs: Subgraphs) -> Ints:
 
 
 def _both(counts: Ints) -> dict[str, list[float]]:
-    """Return the shares by hop in both conventions; targets without neighbours are not in a mean of ratios."""
+    """Return the shares by hop in both conventions; the mean of ratios skips targets without neighbors."""
     totals = counts.sum(axis=1)
     with_some = totals > 0
     if not with_some.any():
-        raise ValueError("composition: targets must have neighbours, none of them has")
+        raise ValueError("composition: targets must have neighbors, got none with any")
     return {
         "ratio of totals": (counts.sum(axis=0) / totals.sum()).tolist(),
         "mean of ratios": (counts[with_some] / totals[with_some, None]).mean(axis=0).tolist(),
     }
 
 
-def _share_table(results: Mapping[str, Result]) -> Table:
-    columns = ["data", "neighbourhood", "hop", "paper"]
-    columns += [f"{convention}, {split}" for split in SPLITS for convention in CONVENTIONS]
-    rows: list[tuple[Cell, ...]] = []
+def _tables(results: Mapping[str, Result]) -> tuple[Table, ...]:
+    shares = []
     for name, result in results.items():
-        for side, (kind, label) in enumerate((("normal", "4-layer GNN"), ("ppr", "shaDow (PPR)"))):
+        for side, (kind, label) in enumerate(SIDES.items()):
             for hop in range(NUM_HOPS):
-                ours = [result[split][kind][convention][hop] for split in SPLITS for convention in CONVENTIONS]
-                rows.append((name, label, hop + 1, PRINTED[name][side][hop], *ours))
-    caption = "Figure 2: share of nodes at hop 1 to 4 from the target, which itself is not counted."
-    return Table("composition", caption, tuple(columns), tuple(rows))
-
-
-def _size_table(results: Mapping[str, Result]) -> Table:
-    rows = tuple(
-        (name, split, result[split]["num_targets"], result[split]["normal_nodes"], result[split]["ppr_nodes"])
+                row: dict[str, Cell] = {"data": name, "neighborhood": label, "hop": hop + 1}
+                row["paper"] = PRINTED[name][side][hop]
+                for split in SPLITS:
+                    row |= {f"{each}, {split}": result[split][kind][each][hop] for each in CONVENTIONS}
+                shares.append(row)
+    sizes = [
+        {
+            "data": name,
+            "split": split,
+            "targets": result[split]["num_targets"],
+            "nodes within 4 hops": result[split]["normal_nodes"],
+            "nodes of a PPR scope": result[split]["ppr_nodes"],
+        }
         for name, result in results.items()
         for split in SPLITS
-    )
-    columns = ("data", "split", "targets", "nodes within 4 hops", "nodes of a PPR scope")
-    return Table("composition-size", "How large both are on average.", columns, rows)
+    ]
+    caption = "Figure 2: share of nodes at hop 1 to 4 from the target, which itself is not counted."
+    return Table.of("composition", caption, shares), Table.of("composition-size", "Average size of both.", sizes)
 
 
 def closest(result: Result, name: str, kind: str) -> tuple[str, str]:
-    """Return the split and convention that are nearest to the paper's bars."""
+    """Return the split and convention closest to the paper's bars."""
     bars = np.array(PRINTED[name][0 if kind == "normal" else 1])
     choices = [(split, convention) for split in SPLITS for convention in CONVENTIONS]
     return min(choices, key=lambda each: float(np.abs(np.array(result[each[0]][kind][each[1]]) - bars).sum()))
@@ -161,10 +124,8 @@ def closest(result: Result, name: str, kind: str) -> tuple[str, str]:
 def _draw(results: Mapping[str, Result], path: Path) -> None:
     """Draw stacked bars, the paper's next to ours."""
 
-    def on(axes: list[Any]) -> None:
-        for side, (plot, kind, title) in enumerate(
-            zip(axes, ("normal", "ppr"), ("4-layer GNN", "shaDow (PPR)"), strict=True)
-        ):
+    with png_panels(path, (10, 4), 2) as axes:
+        for side, (plot, (kind, title)) in enumerate(zip(axes, SIDES.items(), strict=True)):
             bars, labels = [], []
             for name, result in results.items():
                 split, convention = closest(result, name, kind)
@@ -173,20 +134,30 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             below = np.zeros(len(bars))
             for hop in range(NUM_HOPS):
                 height = np.array([bar[hop] for bar in bars])
-                plot.bar(range(len(bars)), height, bottom=below, color=COLOURS[hop], width=0.7, label=f"hop {hop + 1}")
+                plot.bar(range(len(bars)), height, bottom=below, color=COLORS[hop], width=0.7, label=f"hop {hop + 1}")
                 below += height
             plot.set_xticks(range(len(bars)), labels, fontsize=8)
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("share of nodes")
         axes[1].legend(frameon=False, fontsize=8, bbox_to_anchor=(1.01, 1), loc="upper left")
 
-    write_figure(path, (10, 4), 2, on)
 
-
-_TEXT = f"""Nodes at each distance from a target: among all within 4 hops, as a 4-layer normal GNN reads them, and in
-the PPR scopes of the 3-layer shaDow-GCN's recipe, by distance inside the scope (4 stands for 4 and more). The paper
-says neither over which targets it averaged nor how, so there are two splits and two conventions: nodes of all targets
-together (ratio of totals), and the mean over targets of each one's shares (mean of ratios). At most {MAX_TARGETS:,}
-targets of a split are drawn. The figure shows the nearest."""
-
-_NOTES = ("The paper's PPR bars of one dataset add up to more than 1 (Flickr 1.073, Reddit 1.166, arxiv 1.022).",)
+COMPOSITION = DatasetExperiment(
+    name="composition",
+    paper="Figure 2",
+    summary="Share of nodes at each hop: 4-layer GNN against PPR scopes.",
+    data=DATA,
+    job_title="composition of neighborhoods",
+    measure=measure_composition,
+    max_targets=(MAX_TARGETS, 256),
+    settings=lambda name: {"recipe": f"{name}-gcn-3-ppr"},
+    title="Neighborhood composition (Figure 2)",
+    text=f"""Nodes at each distance from a target: within 4 hops, as a 4-layer normal GNN reads them, and in the PPR
+scopes of the 3-layer shaDow-GCN recipe, by distance inside the scope (4 stands for 4 and more). The paper does not name
+its targets or its average. The table therefore has two splits and two averages: over the nodes of all targets together
+(ratio of totals), and over the shares of each target (mean of ratios). At most {MAX_TARGETS:,} targets of a split are
+sampled. The figure shows the closest.""",
+    tables=_tables,
+    draw=_draw,
+    notes=("The paper's PPR bars of one dataset add up to more than 1 (Flickr 1.073, Reddit 1.166, arxiv 1.022).",),
+)

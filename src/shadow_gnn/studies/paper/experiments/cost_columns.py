@@ -5,44 +5,31 @@ Not for: the equations (studies/cost) or accuracies (table1.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
-from shadow_gnn.studies.cost import (
-    ScopeSizes,
-    estimate_mean,
-    estimate_ratio,
-    full_batch_cost,
-    normal_macs,
-    sample_targets,
-    scope_sizes,
-    shadow_macs,
-)
+from shadow_gnn.studies.cost.counts import ScopeSizes, full_batch_cost, normal_macs, scope_sizes, shadow_macs
+from shadow_gnn.studies.cost.estimate import estimate_mean, estimate_ratio, sample_targets
 from shadow_gnn.studies.cost.recipe import model_shape
-from shadow_gnn.studies.paper.data import SEED, dataset_jobs
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
-from shadow_gnn.studies.paper.paper_values import TABLE_1
+from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
+from shadow_gnn.studies.paper.experiment import Cell, Result, Table
+from shadow_gnn.studies.paper.paper_values import COSTS
+from shadow_gnn.studies.paper.paper_values import DATASETS as DATA
 from shadow_gnn.training.build import build_extractor
 
-Ints = NDArray[np.int64]
-
-DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products")
 IN_DIM = {"flickr": 500, "reddit": 602, "yelp": 300, "ogbn-arxiv": 128, "ogbn-products": 100}
-"""Feature columns of the paper's data; costs are of these, whatever columns a graph here has."""
-MAX_TARGETS, FAST_TARGETS = 4000, 256
-_HIDDEN_DIM = 256
+"""Feature columns of the paper's data, which the costs are for; those of a graph here do not matter."""
+MAX_TARGETS = 4000
 
 
 @dataclass(frozen=True)
@@ -50,9 +37,9 @@ class Row:
     """A row of the paper's table."""
 
     table_key: str
-    """Key of the row in TABLE_1."""
+    """Key of the row in COSTS."""
     method: str
-    """As the table names it."""
+    """Name in the table."""
     layer: str
     """gcn, sage or gat."""
     num_layers: int | None
@@ -64,7 +51,7 @@ class Row:
 
     @property
     def key(self) -> str:
-        """Name of the row among results."""
+        """Name of the row in results."""
         return f"{self.layer}-{self.num_layers or 'any'}-{self.kind}-{self.method}"
 
     def printed_text(self, place: int) -> str:
@@ -83,51 +70,19 @@ _METHODS = {
 
 
 def _row(key: str) -> Row:
-    """Return the row of a key of TABLE_1; GraphSAINT's inference is that of a normal GNN."""
+    """Return the row of a key of COSTS; GraphSAINT's inference is that of a normal GNN."""
     layer, *rest = key.split("-")
     method, kind = _METHODS[rest[-1]]
     names = {"name": "GraphSAGE" if layer == "sage" else layer.upper(), "short": layer.upper()}
-    printed = tuple(TABLE_1[data][key].cost for data in DATA)
-    return Row(key, method.format(**names), layer, int(rest[0]) if len(rest) > 1 else None, kind, printed)
+    return Row(key, method.format(**names), layer, int(rest[0]) if len(rest) > 1 else None, kind, COSTS[key])
 
 
-ROWS = {key: _row(key) for key in TABLE_1[DATA[0]]}
-"""The rows in the order of the table, by their keys in TABLE_1."""
-
-
-class CostColumns:
-    """The cost columns of Table 1, from topology alone."""
-
-    name = "cost"
-    paper = "Table 1, cost"
-    summary = "Inference cost of every row of Table 1 by the appendix's equations."
-    data = DATA
-
-    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return one job for each available dataset."""
-        most = (MAX_TARGETS, FAST_TARGETS)
-        return dataset_jobs(
-            DATA,
-            options,
-            "inference cost",
-            count_costs,
-            most=most,
-            settings=lambda name: {"in_dim": IN_DIM[name], "version": 1},
-        )
-
-    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
-        """Show our values next to the paper's."""
-        return Finding(
-            title="Inference cost (Table 1)",
-            text=_TEXT,
-            tables=(_wide_table(results), _long_table(results)),
-            draw=partial(_draw, dict(results)),
-            notes=_NOTES,
-        )
+ROWS = {key: _row(key) for key in COSTS}
+"""The rows in the order of the table, by their keys in COSTS."""
 
 
 def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
-    """Count all rows for the test targets of a dataset, or for a sample of them."""
+    """Count all rows for the test targets of a dataset, or a sample of them."""
     every = np.asarray(graph.splits["test"], dtype=np.int64)
     targets = sample_targets(every, max_targets, seed=SEED)
     counts = hop_counts(graph, targets, 5, progress=progress)
@@ -155,7 +110,7 @@ def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -
 
 
 def _sizes(recipe: Recipe, graph: Graph, targets: Ints, known: dict[str, ScopeSizes], progress: Progress) -> ScopeSizes:
-    """Return how large a recipe's scopes are; recipes with the same scopes share them."""
+    """Return the sizes of a recipe's scopes; recipes with the same scopes share them."""
     assert recipe.extractor is not None
     extractor = build_extractor(recipe.extractor, training=False)
     if extractor.key not in known:
@@ -164,7 +119,7 @@ def _sizes(recipe: Recipe, graph: Graph, targets: Ints, known: dict[str, ScopeSi
 
 
 def row_recipe(name: str, row: Row) -> Recipe:
-    """Return the recipe of a row for a dataset; that of a normal GNN differs only in having no scope."""
+    """Return the recipe of a row for a dataset; that of a normal GNN only lacks a scope."""
     if row.kind == "normal":
         return paper_recipe(f"{name}-{row.layer}-{row.num_layers}-full")
     if row.kind == "pool":
@@ -174,91 +129,77 @@ def row_recipe(name: str, row: Row) -> Recipe:
     return paper_recipe(f"{name}-{row.layer}-{row.num_layers}-{row.kind}")
 
 
-def _wide_table(results: Mapping[str, Result]) -> Table:
-    """Return the paper's table: a row for each method, two columns for each dataset."""
-    columns = ["method", "layers"]
-    for name in DATA:
-        columns += [f"{name} (paper)", f"{name} (ours)"]
-    rows: list[tuple[Cell, ...]] = []
-    for row in ROWS.values():
-        cells: list[Cell] = [row.method, str(row.num_layers or "3/5")]
-        for place, name in enumerate(DATA):
-            result = results.get(name)
-            cells += [
-                row.printed_text(place),
-                None if result is None else round(result["rows"][row.key]["ratio"][0], 2),
-            ]
-        rows.append(tuple(cells))
+def _tables(results: Mapping[str, Result]) -> tuple[Table, ...]:
     caption = "Table 1, cost: operations per test node over those of the 3-layer shaDow (PPR) of the same architecture."
-    return Table("cost", caption, tuple(columns), tuple(rows))
+    detail = "The same with 95 % confidence intervals and absolute numbers, including a pass over the whole graph."
+    wide = [_wide_row(row, results) for row in ROWS.values()]
+    long = [_long_row(row, name, result) for name, result in results.items() for row in ROWS.values()]
+    return Table.of("cost", caption, wide), Table.of("cost-detail", detail, long)
 
 
-def _long_table(results: Mapping[str, Result]) -> Table:
-    columns = (
-        "data",
-        "method",
-        "layers",
-        "paper",
-        "ours",
-        "ours, low",
-        "ours, high",
-        "million operations",
-        "low",
-        "high",
-        "full batch, million per target",
-        "targets",
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for name, result in results.items():
-        for row in ROWS.values():
-            found = result["rows"][row.key]
-            whole = found["full_batch_macs"]
-            rows.append(
-                (
-                    name,
-                    row.method,
-                    found["num_layers"],
-                    row.printed_text(DATA.index(name)),
-                    *found["ratio"],
-                    *(value / 1e6 for value in found["macs"]),
-                    None if whole is None else whole / 1e6,
-                    result["num_targets"],
-                )
-            )
-    caption = "The same with 95 % confidence intervals and absolute numbers, also of a pass over the whole graph."
-    return Table("cost-detail", caption, columns, tuple(rows))
+def _wide_row(row: Row, results: Mapping[str, Result]) -> dict[str, Cell]:
+    """Return a row of the paper's table: two columns for each dataset."""
+    cells: dict[str, Cell] = {"method": row.method, "layers": str(row.num_layers or "3/5")}
+    for place, name in enumerate(DATA):
+        ours = round(results[name]["rows"][row.key]["ratio"][0], 2) if name in results else None
+        cells |= {f"{name} (paper)": row.printed_text(place), f"{name} (ours)": ours}
+    return cells
+
+
+def _long_row(row: Row, name: str, result: Result) -> dict[str, Cell]:
+    found = result["rows"][row.key]
+    ratio, whole = found["ratio"], found["full_batch_macs"]
+    million, low, high = (value / 1e6 for value in found["macs"])
+    return {
+        "data": name,
+        "method": row.method,
+        "layers": found["num_layers"],
+        "paper": row.printed_text(DATA.index(name)),
+        "ours": ratio[0],
+        "ours, low": ratio[1],
+        "ours, high": ratio[2],
+        "million operations": million,
+        "low": low,
+        "high": high,
+        "full batch, million per target": None if whole is None else whole / 1e6,
+        "targets": result["num_targets"],
+    }
 
 
 def _draw(results: Mapping[str, Result], path: Path) -> None:
     """Draw ours over the paper's, with a line where they are equal."""
-
-    def on(axes: list[Any]) -> None:
-        (plot,) = axes
-        for colour, (name, result) in zip(COLOURS, results.items(), strict=False):
+    with png_panels(path, (5.5, 4.5), 1) as (plot,):
+        for color, (name, result) in zip(COLORS, results.items(), strict=False):
             place = DATA.index(name)
             paper = [row.printed[place] for row in ROWS.values()]
             ours = [result["rows"][row.key]["ratio"][0] for row in ROWS.values()]
-            plot.scatter(paper, ours, s=28, alpha=0.7, color=colour, label=name)
+            plot.scatter(paper, ours, s=28, alpha=0.7, color=color, label=name)
         plot.plot((0.7, 5e3), (0.7, 5e3), color="0.6", linewidth=1)
-        plot.set_xscale("log")
-        plot.set_yscale("log")
-        plot.set_xlabel("printed in Table 1")
-        plot.set_ylabel("counted here")
+        plot.set(xscale="log", yscale="log", xlabel="printed in Table 1", ylabel="counted here")
         plot.set_title("Inference cost over that of the 3-layer shaDow (PPR)", fontsize=10)
         plot.legend(frameon=False)
 
-    write_figure(path, (5.5, 4.5), 1, on)
 
-
-_TEXT = f"""Multiply-add operations to make the embedding of one test node, by the three equations of the appendix, with
-the paper's feature columns ({", ".join(f"{name} {width}" for name, width in IN_DIM.items())}) and {_HIDDEN_DIM} hidden
-ones. Features and labels of the graphs are not read. A normal GNN (minibatch inference) reads all nodes within L hops
-of its target, whichever method trained it; a shaDow GNN runs every layer on its whole scope. What pooling and skips
-add is counted by equations of our own (docs/cost.md). Where there are more than {MAX_TARGETS:,} test nodes, that many
-are drawn, and the interval says how far off the mean may be. The last column is the appendix's remark: all layers once
-over the whole graph, divided by the number of test nodes."""
-
-_NOTES = (
-    "The paper prints one digit. It does not say whether digits are rounded or cut, which targets were counted, or how "
-    "edges are counted; see docs/cost.md for what was tried.",
+COST_COLUMNS = DatasetExperiment(
+    name="cost",
+    paper="Table 1, cost",
+    summary="Inference cost of every row of Table 1 by the appendix's equations.",
+    data=DATA,
+    job_title="inference cost",
+    measure=count_costs,
+    max_targets=(MAX_TARGETS, 256),
+    settings=lambda name: {"in_dim": IN_DIM[name], "version": 1},
+    title="Inference cost (Table 1)",
+    text=f"""Multiply-add operations of one test node's embedding, by the three equations of the appendix, with the
+paper's feature columns ({", ".join(f"{name} {width}" for name, width in IN_DIM.items())}) and 256 hidden ones. Features
+and labels of the graphs are not read. A normal GNN (minibatch inference) reads all nodes within L hops of its target,
+whichever method trained it; a shaDow GNN runs every layer on its whole scope. Equations of our own count pooling and
+skips (docs/cost.md). At most {MAX_TARGETS:,} test nodes are sampled; the interval covers the error of the sample. The
+last column is the appendix's remark: all layers once over the whole graph, divided by the number of test nodes.""",
+    tables=_tables,
+    draw=_draw,
+    notes=(
+        "The paper prints one digit. It does not say whether digits are rounded or cut, which targets were counted, or "
+        "how edges are counted; see docs/cost.md for our attempts.",
+    ),
 )

@@ -1,4 +1,4 @@
-"""Extraction time: milliseconds per node for the PPR scope and for the models that read it.
+"""Extraction time: milliseconds per node of PPR extraction and of the models on the scopes.
 
 Not for: accuracy (accuracy_time.py).
 """
@@ -13,25 +13,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.extract import Extractor, PprExtractor
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.cost.estimate import sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.run_setup import make_setup
-
-Ints = NDArray[np.int64]
 
 DATA = ("flickr", "reddit", "yelp", "ogbn-arxiv", "ogbn-products", "ogbn-papers100M")
 NUM_TARGETS, FAST_TARGETS = 1024, 64
@@ -93,7 +90,7 @@ def _recipes(name: str) -> dict[str, str]:
 def measure_times(graph: Graph, recipes: Mapping[str, Recipe], num_targets: int, progress: Progress) -> Result:
     """Time extraction and the models' forward passes over some test targets, in batches as in training.
 
-    Weights do not change the time, so that they need not be trained.
+    The time does not depend on the weights, which are not trained.
     """
     targets = sample_targets(split_targets(graph, "test"), num_targets)
     found: dict[str, Any] = {"machine": machine(), "num_targets": len(targets)}
@@ -129,36 +126,40 @@ def _model(graph: Graph, recipe: Recipe, targets: Ints) -> tuple[dict[str, float
     model = setup.model.eval()
     (extractor,) = setup.evaluation_extractors
     joining, computing = Clock(), Clock()
-    warm = False
-    for part in _parts(targets, recipe.training.batch_size):
+    for number, part in enumerate(_parts(targets, recipe.training.batch_size)):
         scopes = extractor(graph, part)
         with joining.running(len(part)):
             batch: Batch = collate(graph, scopes, model=model)
         with torch.inference_mode():
-            if not warm:
+            if number == 0:  # The first pass is slower.
                 model((batch,))
-                warm = True
             with computing.running(len(part)):
                 model((batch,))
     return computing.per_target(), joining.per_target()
 
 
 def _table(results: Mapping[str, Result]) -> Table:
-    columns = ("data", "part", "ms per node (paper)", "ms per node", "of which processor", "targets")
     labels = {**PARTS, "ppr refined": "PPR, refined tolerance"}
     labels |= {f"{layer} batches": f"{PARTS[layer]}: joining its batches" for layer in ("sage", "gat")}
-    rows: list[tuple[Cell, ...]] = []
-    for name, result in results.items():
-        for part, label in labels.items():
-            if part in result:
-                times, paper = result[part], PRINTED[name].get(part)
-                rows.append((name, label, paper, times["wall"], times["cpu"], result["num_targets"]))
+    rows: list[dict[str, Cell]] = [
+        {
+            "data": name,
+            "part": label,
+            "ms per node (paper)": PRINTED[name].get(part),
+            "ms per node": result[part]["wall"],
+            "of which processor": result[part]["cpu"],
+            "targets": result["num_targets"],
+        }
+        for name, result in results.items()
+        for part, label in labels.items()
+        if part in result
+    ]
     caption = "Inference time per node: extraction of its scope, and the 5-layer models."
-    return Table("extraction-time", caption, columns, tuple(rows))
+    return Table.of("extraction-time", caption, rows)
 
 
 def _draw(results: Mapping[str, Result], path: Path) -> None:
-    def on(axes: list[Any]) -> None:
+    with png_panels(path, (10, 4), 2) as axes:
         for plot, title in zip(axes, ("paper", "here"), strict=True):
             for number, (part, label) in enumerate(PARTS.items()):
                 heights = [
@@ -166,17 +167,15 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
                     for name, result in results.items()
                 ]
                 place = np.arange(len(results)) + 0.27 * (number - 1)
-                plot.bar(place, heights, width=0.27, color=COLOURS[number], label=label)
+                plot.bar(place, heights, width=0.27, color=COLORS[number], label=label)
             plot.set_xticks(range(len(results)), list(results), fontsize=8)
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("ms per node")
         axes[1].legend(frameon=False, fontsize=8)
 
-    write_figure(path, (10, 4), 2, on)
-
 
 _TEXT = """Wall and processor time per test node, in batches of the recipe's size: extraction of PPR scopes with the
 recipe's tolerance, and with one that is refined for each target; the forward pass of the 5-layer models of Table 1;
-and what lies between, joining scopes to batches with their features. Weights are not trained, which does not change
-the time. The paper has 32 cores for PPR and a GPU (RTX 3090) for the models, so that only the order of magnitude and
-the shape can be compared."""
+and the step in between, which joins scopes into batches with their features. Weights are not trained; the time does
+not depend on them. The paper has 32 cores for PPR and a GPU (RTX 3090) for the models: only the order of magnitude and
+the shape are comparable."""

@@ -1,4 +1,4 @@
-"""Leaderboards: our runs next to methods of a leaderboard that the paper cites, on ogbn-papers100M and ogbl-collab.
+"""Leaderboards: our runs next to the methods that the paper cites, on ogbn-papers100M and ogbl-collab.
 
 Not for: training (studies/paper/training_jobs.py).
 """
@@ -18,14 +18,14 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import scope_sizes
+from shadow_gnn.studies.cost.counts import scope_sizes
+from shadow_gnn.studies.figures import png_panels
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import data_titles, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.paper_values import Ranked
-from shadow_gnn.studies.paper.scores import draw_points, how_text
-from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, adapted, count_runs, score, training_jobs
+from shadow_gnn.studies.paper.scores import draw_scores_of, how_text
+from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, adapted, count_runs, score, thinned, training_jobs
 from shadow_gnn.training.build import build_extractor
 
 PAPER_RUNS = 10
@@ -34,7 +34,7 @@ NUM_SCOPES, FAST_SCOPES = 2000, 100
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """An experiment that trains some methods of a leaderboard; the others are cited."""
+    """An experiment that trains some methods of a leaderboard and cites the others."""
 
     name: str
     """Name for `shadow reproduce`."""
@@ -51,13 +51,13 @@ class Leaderboard:
     printed: Mapping[str, Ranked]
     """The paper's scores by method."""
     recipes: Mapping[str, str]
-    """Recipes of the methods that are trained here."""
+    """Recipes of the methods to train."""
     note: str
     """Remark below the table."""
     with_scopes: bool = False
-    """Whether the sizes of the scopes are measured, too."""
+    """Whether to measure the sizes of the scopes as well."""
     recipe_of: RecipeOf = paper_recipe
-    """Gives the recipe of a name."""
+    """Returns the recipe of a name."""
 
     @property
     def data(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Leaderboard:
         return (self.dataset,)
 
     def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return a job for each model and seed, and before them one for the scopes of each model, if measured."""
+        """Return a job for each model and seed, after those that measure the scopes."""
         graphs = open_found(self.data, options.data)
         rows = [Row(recipe, self.dataset) for recipe in self.recipes.values()]
         measured = self.recipes.values() if self.with_scopes else ()
@@ -103,20 +103,12 @@ class Leaderboard:
 
     def _draw(self, results: Mapping[str, Result], title: str, path: Path) -> None:
         """Draw test and validation scores of all methods, ours and the paper's; title: of the dataset."""
-
-        def on(axes: list[Any]) -> None:
-            places = [float(-number) for number in range(len(self.printed))]
+        with png_panels(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2) as axes:
             for plot, split in zip(axes, ("test", "valid"), strict=True):
                 ours = [self._score(results, method, split) for method in self.printed]
-                theirs = [getattr(paper, split) for paper in self.printed.values()]
-                draw_points(plot, places, ours, "ours", COLOURS[0], -0.12)
-                draw_points(plot, places, theirs, "paper", "0.55", 0.12)
-                plot.set_yticks(places, list(self.printed))
+                draw_scores_of(plot, ours, [getattr(paper, split) for paper in self.printed.values()], self.printed)
                 plot.set_title(f"{title}, {split}", fontsize=9)
-                plot.grid(axis="x", alpha=0.3)
             axes[0].legend(frameon=False)
-
-        write_figure(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2, on)
 
     def _scope_job(self, name: str, graph: Graph, options: ReproduceOptions) -> Job:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES
@@ -131,11 +123,10 @@ def _scope_key(recipe: str) -> str:
 
 
 def _measure_scopes(recipe: Recipe, graph: Graph, count: int, progress: Progress) -> Result:
-    """Return the mean number of nodes of the scopes of some test targets."""
+    """Return the mean scope size of some test targets."""
     assert recipe.extractor is not None
     extractor = build_extractor(recipe.extractor, training=False)
-    test = np.asarray(graph.splits["test"], dtype=np.int64)
-    targets = test[np.linspace(0, len(test) - 1, min(count, len(test))).astype(np.int64)]
+    targets = thinned(np.asarray(graph.splits["test"], dtype=np.int64), count)
     sizes = scope_sizes(graph, extractor, targets, seed=recipe.seed, progress=progress)
     return {"mean": float(sizes.nodes.mean()), "num_targets": len(targets)}
 

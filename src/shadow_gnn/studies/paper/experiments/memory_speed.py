@@ -20,9 +20,9 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.cost.estimate import sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
@@ -33,7 +33,7 @@ from shadow_gnn.training.run_setup import make_setup
 DATA = ("ogbn-products", "ogbn-papers100M", "flickr", "ogbn-arxiv")
 BATCH_SIZES = (32, 64, 128)
 NUM_TARGETS, FAST_TARGETS = 512, 128
-"""Targets that each batch size is trained on."""
+"""Targets of the training steps of each batch size."""
 
 # The points of the appendix's figure: (GB of GPU memory, speed over that of batches of 32).
 PRINTED = {
@@ -85,7 +85,7 @@ def _recipe(name: str) -> str:
 
 
 def _in_own_process(recipe: Recipe, graph: Graph, batch_size: int, num_targets: int, progress: Progress) -> Result:
-    """Measure in a new process: in this one, memory freed by earlier work would hide this need."""
+    """Measure in a new process: here, memory freed by earlier work would hide the need."""
     progress(f"batches of {batch_size}", 0, 1)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -93,9 +93,9 @@ def _in_own_process(recipe: Recipe, graph: Graph, batch_size: int, num_targets: 
 
 
 def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: int, num_threads: int) -> Result:
-    """Train some steps; return milliseconds per target of the model's work, and the bytes that the steps add.
+    """Train some steps; return the milliseconds per target of the model's work, and the bytes that the steps add.
 
-    Memory is None on a system that does not say how much a process has held at its most.
+    Memory is None on a system that does not report the peak memory of a process.
     """
     torch.set_num_threads(num_threads)
     setup = make_setup(recipe, graph)
@@ -107,7 +107,7 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
     for start in range(0, len(targets), batch_size):
         part = targets[start : start + batch_size]
         if len(part) < batch_size and start:
-            break  # A smaller batch at the end is not what is measured.
+            break  # A smaller batch at the end would distort the measurement.
         batch = collate(setup.training_graph, extractor(setup.training_graph, part), model=model)
         assert batch.y is not None
         base = _restart_peak() if base is None else base
@@ -122,7 +122,7 @@ def measure_steps(recipe: Recipe, graph: Graph, batch_size: int, num_targets: in
 
 
 def _restart_peak() -> int | None:
-    """Have the system count the most memory from now on; return the present memory."""
+    """Reset the peak memory of this process; return its present memory."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -131,7 +131,7 @@ def _restart_peak() -> int | None:
 
 
 def _status(name: str) -> int | None:
-    """Read a size of this process in bytes."""
+    """Return a size of this process in bytes."""
     path = Path("/proc/self/status")
     found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text(), re.MULTILINE) if path.exists() else None
     return None if found is None else 1024 * int(found[1])
@@ -141,58 +141,49 @@ def _points(results: Mapping[str, Result]) -> dict[str, list[dict[str, Any]]]:
     """Return the measurements by dataset, each with its speed over that of the smallest batches."""
     points: dict[str, list[dict[str, Any]]] = {}
     for name in DATA:
-        found = [results[key] for size in BATCH_SIZES if (key := f"{name.lower()}-{size}") in results]
-        smallest = [each for each in found if each["batch_size"] == BATCH_SIZES[0]]
-        for each in found:
-            speed = smallest[0]["wall"] / each["wall"] if smallest else None
-            speed_cpu = smallest[0]["cpu"] / each["cpu"] if smallest else None
-            points.setdefault(name, []).append({**each, "speed": speed, "speed_cpu": speed_cpu})
+        smallest = results.get(f"{name.lower()}-{BATCH_SIZES[0]}")
+        for size in BATCH_SIZES:
+            if (found := results.get(f"{name.lower()}-{size}")) is not None:
+                wall, cpu = (smallest and smallest[clock] / found[clock] for clock in ("wall", "cpu"))
+                points.setdefault(name, []).append({**found, "speed": wall, "speed_cpu": cpu})
     return points
 
 
+def _row(name: str, point: Mapping[str, Any]) -> dict[str, Cell]:
+    paper = PRINTED[name][BATCH_SIZES.index(point["batch_size"])] if name in PRINTED else (None, None)
+    return {
+        "data": name,
+        "batch size": point["batch_size"],
+        "GPU memory, GB (paper)": paper[0],
+        "speed (paper)": paper[1],
+        "memory, GB": None if point["memory"] is None else point["memory"] / 1e9,
+        "speed": point["speed"],
+        "speed by processor time": point["speed_cpu"],
+        "ms per target": point["wall"],
+    }
+
+
 def _table(points: Mapping[str, list[dict[str, Any]]]) -> Table:
-    columns = (
-        "data",
-        "batch size",
-        "GPU memory, GB (paper)",
-        "speed (paper)",
-        "memory, GB",
-        "speed",
-        "speed by processor time",
-        "ms per target",
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for name, found in points.items():
-        for each in found:
-            size = each["batch_size"]
-            paper: tuple[Cell, Cell] = (None, None)
-            if name in PRINTED:
-                paper = PRINTED[name][BATCH_SIZES.index(size)]
-            memory = None if each["memory"] is None else each["memory"] / 1e9
-            rows.append((name, size, *paper, memory, each["speed"], each["speed_cpu"], each["wall"]))
     caption = "Memory that training steps add, and speed over that of batches of 32."
-    return Table("memory-speed", caption, columns, tuple(rows))
+    return Table.of("memory-speed", caption, (_row(name, point) for name, found in points.items() for point in found))
 
 
 def _draw(points: Mapping[str, list[dict[str, Any]]], path: Path) -> None:
-    def on(axes: list[Any]) -> None:
+    with png_panels(path, (10, 4), 2) as axes:
         for name, line in PRINTED.items():
-            axes[0].plot(*zip(*line, strict=True), marker="o", color=COLOURS[DATA.index(name)], label=name)
+            axes[0].plot(*zip(*line, strict=True), marker="o", color=COLORS[DATA.index(name)], label=name)
         for name, found in points.items():
             known = [each for each in found if each["memory"] is not None and each["speed"] is not None]
             memory, speed = [each["memory"] / 1e9 for each in known], [each["speed"] for each in known]
-            axes[1].plot(memory, speed, marker="o", color=COLOURS[DATA.index(name)], label=name)
+            axes[1].plot(memory, speed, marker="o", color=COLORS[DATA.index(name)], label=name)
         for plot, title in zip(axes, ("paper: GPU", "here"), strict=True):
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("memory, GB")
             plot.legend(frameon=False, fontsize=8)
         axes[0].set_ylabel("speed over that of batches of 32")
 
-    write_figure(path, (10, 4), 2, on)
-
 
 _TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimizer) with batches of 32, 64 and 128
-scopes, each in a process of its own: the most memory that the steps hold beyond what the process had before the first
-one, and the time of the model's work per target, extraction not included. The paper has a GPU (RTX 3090), whose cores
-larger batches fill; a processor is busy with small batches already, so that memory grows with the batch and speed
-hardly does."""
+scopes, each in its own process: the peak memory of the steps above that of the process before the first one, and the
+time of the model's work per target, without extraction. The paper has a GPU (RTX 3090), which larger batches use
+better. A processor is busy with small batches already: memory grows with the batch, speed hardly does."""

@@ -1,13 +1,12 @@
-"""PPR touched: how many nodes the approximate PPR looks at for a target, beside the size of its 2-hop neighbourhood.
+"""PPR touched: nodes that the approximate PPR touches for a target, next to the size of its 2-hop neighborhood.
 
-Not for: how good the scopes are (`shadow extract` compares with exact PPR).
+Not for: the quality of the scopes (`shadow extract` compares with exact PPR).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,68 +17,22 @@ from shadow_gnn.extract import Extractor, PprExtractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import estimate_mean, sample_targets
-from shadow_gnn.studies.paper.data import SEED, dataset_jobs
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.cost.estimate import estimate_mean, sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
+from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.training.build import build_extractor
 
 DATA = ("reddit", "yelp", "ogbn-products", "flickr", "ogbn-arxiv")
-MAX_TARGETS, FAST_TARGETS = 2000, 64
+MAX_TARGETS = 2000
 _BLOCK_TARGETS = 256
 
 # Printed in the appendix: average 2-hop size, and average number of nodes touched by PPR.
 PRINTED = {"reddit": (11093, 27751), "yelp": (2472, 5575), "ogbn-products": (3961, 5405)}
 
 
-class PprTouched:
-    """The table of nodes touched by PPR."""
-
-    name = "ppr-touched"
-    paper = "Table of nodes touched by PPR (appendix)"
-    summary = "Nodes that the approximate PPR touches for a target, beside its 2-hop size."
-    data = DATA
-
-    def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return one job for each available dataset."""
-        most = (MAX_TARGETS, FAST_TARGETS)
-        return dataset_jobs(
-            DATA,
-            options,
-            "nodes touched by PPR",
-            measure_touched,
-            most=most,
-            settings=lambda name: {"recipe": f"{name}-gcn-3-ppr"},
-        )
-
-    def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
-        """Show our values next to the paper's."""
-        columns = (
-            "data",
-            "2-hop size (paper)",
-            "2-hop size",
-            "touched (paper)",
-            "touched",
-            "touched, low",
-            "touched, high",
-            "tolerance",
-            "touched, refined tolerance",
-            "share of the graph",
-            "targets",
-        )
-        rows: list[tuple[Cell, ...]] = []
-        for name, found in results.items():
-            paper: tuple[Cell, Cell] = PRINTED.get(name, (None, None))
-            fixed, low, high = found["touched"]
-            refined, share = found["refined"], fixed / found["num_nodes"]
-            size, tolerance, count = found["two_hop"], found["tolerance"], found["num_targets"]
-            rows.append((name, paper[0], size, paper[1], fixed, low, high, tolerance, refined, share, count))
-        table = Table("ppr-touched", "Average number of nodes touched by the approximate PPR.", columns, tuple(rows))
-        return Finding("Nodes touched by PPR", _TEXT, (table,), draw=partial(_draw, dict(results)), notes=_NOTES)
-
-
 def measure_touched(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
-    """Count for the test targets of a dataset, or for a sample of them."""
+    """Count for the test targets of a dataset, or a sample of them."""
     every = np.asarray(graph.splits["test"], dtype=np.int64)
     targets = sample_targets(every, max_targets, seed=SEED)
     recipe = paper_recipe(f"{name}-gcn-3-ppr").extractor
@@ -110,30 +63,61 @@ def _touched(graph: Graph, extractor: Extractor, targets: Any, progress: Progres
     return parts
 
 
+def _row(name: str, found: Result) -> dict[str, Cell]:
+    two_hop, paper = PRINTED.get(name, (None, None))
+    touched, low, high = found["touched"]
+    return {
+        "data": name,
+        "2-hop size (paper)": two_hop,
+        "2-hop size": found["two_hop"],
+        "touched (paper)": paper,
+        "touched": touched,
+        "touched, low": low,
+        "touched, high": high,
+        "tolerance": found["tolerance"],
+        "touched, refined tolerance": found["refined"],
+        "share of the graph": touched / found["num_nodes"],
+        "targets": found["num_targets"],
+    }
+
+
+def _tables(results: Mapping[str, Result]) -> tuple[Table, ...]:
+    caption = "Average number of nodes touched by the approximate PPR."
+    return (Table.of("ppr-touched", caption, (_row(name, found) for name, found in results.items())),)
+
+
 def _draw(results: Mapping[str, Result], path: Path) -> None:
-    def on(axes: list[Any]) -> None:
-        (plot,) = axes
-        place = np.arange(len(results))
-        heights = {
-            "2-hop size": [found["two_hop"] for found in results.values()],
-            "touched by PPR": [found["touched"][0] for found in results.values()],
-            "touched, refined tolerance": [found["refined"] for found in results.values()],
-        }
+    heights = {
+        "2-hop size": [found["two_hop"] for found in results.values()],
+        "touched by PPR": [found["touched"][0] for found in results.values()],
+        "touched, refined tolerance": [found["refined"] for found in results.values()],
+    }
+    place = np.arange(len(results))
+    with png_panels(path, (6, 4), 1) as (plot,):
         for number, (label, height) in enumerate(heights.items()):
-            plot.bar(place + 0.25 * (number - 1), height, width=0.25, color=COLOURS[number], label=label)
+            plot.bar(place + 0.25 * (number - 1), height, width=0.25, color=COLORS[number], label=label)
         plot.set_xticks(place, list(results))
-        plot.set_yscale("log")
-        plot.set_ylabel("nodes per target")
+        plot.set(yscale="log", ylabel="nodes per target")
         plot.legend(frameon=False, fontsize=8)
 
-    write_figure(path, (6, 4), 1, on)
 
-
-_TEXT = f"""Nodes whose score or residual the push changes, on average over test targets (at most {MAX_TARGETS:,}
-drawn), with the tolerance of the dataset's recipes, and with ours, which is refined for each target until the best
-nodes are settled. The 2-hop size counts all nodes within two hops, the target included."""
-
-_NOTES = (
-    "The authors push along a lazy walk with teleport 0.15; ours is the ordinary walk that gives the same ranking "
-    "(teleport 0.2609), for which the same tolerance touches fewer nodes.",
+PPR_TOUCHED = DatasetExperiment(
+    name="ppr-touched",
+    paper="Table of nodes touched by PPR (appendix)",
+    summary="Nodes that the approximate PPR touches for a target, next to its 2-hop size.",
+    data=DATA,
+    job_title="nodes touched by PPR",
+    measure=measure_touched,
+    max_targets=(MAX_TARGETS, 64),
+    settings=lambda name: {"recipe": f"{name}-gcn-3-ppr"},
+    title="Nodes touched by PPR",
+    text=f"""Nodes whose score or residual the push changes, on average over at most {MAX_TARGETS:,} sampled test
+targets: with the tolerance of the dataset's recipes, and with ours, which is refined for each target until the best
+nodes are settled. The 2-hop size counts all nodes within two hops, including the target.""",
+    tables=_tables,
+    draw=_draw,
+    notes=(
+        "The authors push along a lazy walk with teleport 0.15; ours is the ordinary walk with the same ranking "
+        "(teleport 0.2609), for which the same tolerance touches fewer nodes.",
+    ),
 )

@@ -38,7 +38,7 @@ class ScoreTable:
     note: str
     """Remark on the settings."""
     recipe_of: RecipeOf = paper_recipe
-    """Gives the recipe of a name."""
+    """Returns the recipe of a name."""
 
     @property
     def data(self) -> tuple[str, ...]:
@@ -63,19 +63,19 @@ class ScoreTable:
         )
 
 
-def _architecture(data: str, key: str, paper: Spread) -> Line:
+def _architecture(data: str, key: str, paper: Spread | None) -> Line:
     layer, num_layers, scope = key.split("-")
     method = {"full": "normal", "ppr": "shaDow"}[scope]
     return Line(Row(f"{data}-{key}", data), (layer.upper(), num_layers, method), paper)
 
 
-def _readout(data: str, readout: str, paper: Spread) -> Line:
+def _readout(data: str, readout: str, paper: Spread | None) -> Line:
     # The paper's None is our center.
     suffix = "" if readout == "center" else f"-{readout}"
     return Line(Row(f"{data}-sage-5-ppr{suffix}", data), (readout,), paper)
 
 
-def _scope(data: str, key: str, paper: Spread) -> Line:
+def _scope(data: str, key: str, paper: Spread | None) -> Line:
     num_layers, scope = key.split("-")
     label = {"ppr": "PPR", "2hop": "2-hop", "ensemble": "PPR and 2-hop"}[scope]
     return Line(Row(f"{data}-gcn-{key}", data), (num_layers, label), paper)

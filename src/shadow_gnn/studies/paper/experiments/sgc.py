@@ -1,4 +1,4 @@
-"""SGC: the oversmoothing figure: accuracy of SGC and shaDow-SGC with the power of the adjacency.
+"""SGC: the oversmoothing figure: accuracy of SGC and shaDow-SGC by the power of the adjacency.
 
 Not for: propagation (sgc_inputs.py) and classifiers (sgc_fit.py).
 """
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from shadow_gnn.extract.training_view import feature_statistics, training_view
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.cost import sample_targets
+from shadow_gnn.studies.baselines.scope_sgc import Matrix
+from shadow_gnn.studies.cost.estimate import sample_targets
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import graph_settings, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
-from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, Matrix, fit_powers
-from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardised
+from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, fit_powers
+from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
 from shadow_gnn.tasks.task import node_task, split_targets
 from shadow_gnn.training.build import build_extractor
 
@@ -37,7 +39,7 @@ KINDS = {"sgc": "SGC", "shadow": "shaDow-SGC"}
 SPLITS = ("train", "valid", "test")
 FAST_TARGETS, FAST_EPOCHS = 512, 3
 LEAST_BATCH = 512
-"""Smaller batches, as some recipes have, take longer and end at the same place: the problem is convex."""
+"""Smaller batches, as in some recipes, are slower and reach the same solution: the problem is convex."""
 
 # The points of Figure 3, by power.
 PRINTED = {
@@ -61,11 +63,11 @@ class SgcOversmoothing:
 
     name = "sgc"
     paper = "Figure 3"
-    summary = "Oversmoothing: accuracy of SGC and shaDow-SGC with the power of the adjacency."
+    summary = "Oversmoothing: accuracy of SGC and shaDow-SGC by the power of the adjacency."
     data = DATA
 
     def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
-        """Return a job for each available dataset, both models and every seed; one job has all powers."""
+        """Return a job for each available dataset, model and seed; a job covers all powers."""
         inputs = _Propagated(options)
         jobs = []
         for name, graph in open_found(DATA, options.data).items():
@@ -97,7 +99,7 @@ class SgcOversmoothing:
 
 
 class _Propagated:
-    """The inputs of the last dataset and model, so that all seeds share one propagation."""
+    """The inputs of the last dataset and model: all seeds share one propagation."""
 
     def __init__(self, options: ReproduceOptions) -> None:
         self.options = options
@@ -107,9 +109,9 @@ class _Propagated:
     def get(
         self, name: str, graph: Graph, recipe: Recipe, kind: str, progress: Progress
     ) -> tuple[dict[str, Matrix], dict[str, Tensor]]:
-        """Return the inputs and labels of each split, propagated now unless they were the last ones asked for."""
+        """Return the inputs and labels of each split; the last ones are not propagated again."""
         if self._inputs is None or self._key != (name, kind):
-            self._inputs = None  # Two of them need not be held at once.
+            self._inputs = None  # Two of them may not fit into memory.
             self._inputs = propagate(graph, recipe, kind, self.options, progress)
             self._key = (name, kind)
         return self._inputs
@@ -126,7 +128,7 @@ def propagate(
     most = FAST_TARGETS if options.fast else graph.num_nodes
     targets = {split: sample_targets(split_targets(graph, split), most) for split in SPLITS}
     inductive = recipe.task.inductive
-    x = standardised(graph, feature_statistics(graph, train if inductive else None))
+    x = standardized(graph, feature_statistics(graph, train if inductive else None))
     folder = options.out
     inputs: dict[str, Matrix] = {}
     if inductive:
@@ -147,7 +149,7 @@ def _powers(
 
 
 def _extractor(recipe: Recipe) -> Extractor:
-    """Return the recipe's extractor, with a tolerance that is refined for each target: faster, and nearer to exact."""
+    """Return the recipe's extractor with a tolerance refined for each target: faster, and closer to exact."""
     assert recipe.extractor is not None
     extractor = build_extractor(recipe.extractor, training=False)
     return replace(extractor, tolerance=None) if isinstance(extractor, PprExtractor) else extractor
@@ -173,64 +175,54 @@ def _run(
         dropout=recipe.model.dropout,
         seed=seed,
     )
-    found = fit_powers(*inputs.get(name, graph, recipe, kind, progress), settings, progress)
-    return {"valid": found.valid, "test": found.test, "best_epoch": found.best_epoch}
+    return fit_powers(*inputs.get(name, graph, recipe, kind, progress), settings, progress)
 
 
-def _curves(results: Mapping[str, Result]) -> dict[tuple[str, str], list[tuple[float, float, int]]]:
-    """Return (mean, deviation, runs) of the test accuracy by power, for each dataset and model."""
+def _curves(results: Mapping[str, Result]) -> dict[tuple[str, str], list[tuple[float, float | None, int]]]:
+    """Return (mean, standard deviation, runs) of the test accuracy by power, for each dataset and model."""
     curves = {}
     for name in DATA:
         for kind in KINDS:
             runs = [result["test"] for key, result in results.items() if key.rsplit("-", 1)[0] == f"{name}-{kind}"]
             if runs:
-                values = np.array(runs)
-                deviation = values.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros(len(POWERS))
                 curves[name, kind] = [
-                    (float(mean), float(spread), len(runs))
-                    for mean, spread in zip(values.mean(axis=0), deviation, strict=True)
+                    (mean(values), stdev(values) if len(runs) > 1 else None, len(runs))
+                    for values in zip(*runs, strict=True)
                 ]
     return curves
 
 
-def _table(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]]) -> Table:
+def _table(curves: Mapping[tuple[str, str], list[tuple[float, float | None, int]]]) -> Table:
     columns = ("data", "model", "power", "test accuracy (paper)", "test accuracy", "deviation", "runs")
     rows: list[tuple[Cell, ...]] = []
     for (name, kind), points in curves.items():
-        for place, (mean, spread, count) in enumerate(points):
-            deviation = spread if count > 1 else None
-            rows.append((name, KINDS[kind], POWERS[place], PRINTED[name][kind][place], mean, deviation, count))
-    return Table("sgc", "Figure 3: test accuracy with the power of the adjacency.", columns, tuple(rows))
+        for place, point in enumerate(points):
+            rows.append((name, KINDS[kind], POWERS[place], PRINTED[name][kind][place], *point))
+    return Table("sgc", "Figure 3: test accuracy by the power of the adjacency.", columns, tuple(rows))
 
 
-def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float, int]]], path: Path) -> None:
+def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float | None, int]]], path: Path) -> None:
     """Draw the paper's figure and ours side by side."""
-
-    def on(axes: list[Any]) -> None:
+    with png_panels(path, (10, 4), 2) as axes:
         for plot, title in zip(axes, ("paper", "here"), strict=True):
             for (name, kind), points in curves.items():
-                heights = PRINTED[name][kind] if title == "paper" else [mean for mean, _, _ in points]
-                style = "-" if kind == "shadow" else "--"
-                label = f"{KINDS[kind]}, {name}"
-                plot.plot(
-                    POWERS, heights, style, marker="o", markersize=4, color=COLOURS[DATA.index(name)], label=label
-                )
+                heights = PRINTED[name][kind] if title == "paper" else [point[0] for point in points]
+                look = {"color": COLORS[DATA.index(name)], "linestyle": "-" if kind == "shadow" else "--"}
+                plot.plot(POWERS, heights, marker="o", markersize=4, label=f"{KINDS[kind]}, {name}", **look)
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("power of the adjacency")
         axes[0].set_ylabel("test accuracy")
         axes[1].legend(frameon=False, fontsize=8, loc="lower left")
 
-    write_figure(path, (10, 4), 2, on)
-
 
 _TEXT = """SGC reads row v of Â^K X over the whole graph, shaDow-SGC the same inside the scope of v; W, without an
 offset, is all that is learned (Adam, learning rate 0.001, dropout 0.1, as published; as many epochs as the shaDow-GCN
-row has, batches of 512, the best validation epoch kept). Since nothing is learned before W, the rows are propagated
-once for all powers and targets, and only linear classifiers are trained. Features are standardised. On Flickr and
-Reddit, training sees the training nodes alone."""
+row, batches of 512, the best validation epoch). Since nothing is learned before W, the rows are propagated once for
+all powers and targets, and only linear classifiers are trained. Features are standardized. On Flickr and Reddit,
+training sees only the training nodes."""
 
 _NOTES = (
     "Scopes are those of the shaDow-GCN recipe with the tolerance of the push refined for each target, which is faster "
-    "than the recipe's fixed one and nearer to the exact top scores.",
-    "The authors clip gradients, which this does not: all powers are trained side by side, each as if alone.",
+    "than the recipe's fixed one and closer to the exact top scores.",
+    "The authors clip gradients, and we do not: all powers are trained side by side, independently of each other.",
 )

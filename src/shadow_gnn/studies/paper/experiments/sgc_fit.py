@@ -1,65 +1,52 @@
-"""SGC fit: one linear classifier for each power, all of them trained side by side on the same batches.
+"""SGC fit: one linear classifier for each power, trained side by side on the same batches.
 
-Not for: what they read (sgc_inputs.py).
+Not for: their inputs (sgc_inputs.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.loading.epochs import derive_seed, epoch_rows
 from shadow_gnn.nn.sparse.ops import dropout
-
-Matrix = NDArray[np.float32]
+from shadow_gnn.studies.baselines.scope_sgc import Matrix
 
 _BLOCK_TARGETS = 4096
 
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How the classifiers are trained."""
+    """Settings of the classifiers' training."""
 
     num_classes: int
     """Classes C."""
     num_epochs: int = 50
     """Passes over the training targets."""
     batch_size: int = 256
-    """Targets of a step."""
+    """Targets per step."""
     learning_rate: float = 0.001
-    """Of Adam; the paper's."""
+    """Learning rate of Adam, as in the paper."""
     dropout: float = 0.1
-    """Share of the inputs that is dropped in training; the paper's."""
+    """Dropout rate of the inputs, as in the paper."""
     seed: int = 0
-    """Of weights, order and dropout."""
-
-
-@dataclass(frozen=True)
-class PowerFits:
-    """How good each power is, at the epoch that was best on validation."""
-
-    valid: list[float]
-    """[P], accuracy on the validation targets."""
-    test: list[float]
-    """[P], accuracy on the test targets."""
-    best_epoch: list[int]
-    """[P], from 1."""
+    """Random seed of weights, order and dropout."""
 
 
 def fit_powers(
     inputs: Mapping[str, Matrix], labels: Mapping[str, Tensor], settings: FitSettings, progress: Progress = silent
-) -> PowerFits:
-    """Fit softmax(x W) with W alone for each power; inputs: train, valid and test, each [B, P, F].
+) -> dict[str, Any]:
+    """Fit softmax(x W) for each power; return accuracies "valid" and "test" at "best_epoch" (from 1), each [P].
 
-    Adam treats every weight by itself and the losses are added up, so that training P models side by side is the same
-    as one after the other.
+    inputs: train, valid and test, each [B, P, F]. Adam treats every weight by itself and the losses are added up:
+    training P models side by side equals training them one after the other.
     """
     _, num_powers, width = inputs["train"].shape
     with torch.random.fork_rng(devices=[]):
@@ -78,7 +65,7 @@ def fit_powers(
             best_epoch = torch.where(better, epoch + 1, best_epoch)
             best[better] = weight.detach()[better]
     test = _accuracy(best, inputs["test"], labels["test"])
-    return PowerFits(valid.tolist(), test.tolist(), best_epoch.tolist())
+    return {"valid": valid.tolist(), "test": test.tolist(), "best_epoch": best_epoch.tolist()}
 
 
 def _train_epoch(
@@ -103,7 +90,7 @@ def _train_epoch(
 
 
 def _accuracy(weight: Tensor, inputs: Matrix, labels: Tensor) -> Tensor:
-    """Return the share of targets whose class is right, for each power. [P]"""
+    """Return the accuracy of each power. [P]"""
     right = torch.zeros(len(weight))
     for start in range(0, len(inputs), _BLOCK_TARGETS):
         x = torch.from_numpy(np.ascontiguousarray(inputs[start : start + _BLOCK_TARGETS])).transpose(0, 1)

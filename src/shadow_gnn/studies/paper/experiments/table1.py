@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.recipe.named import paper_recipe
+from shadow_gnn.studies.figures import COLORS, png_panels
 from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
-from shadow_gnn.studies.paper.drawing import COLOURS, write_figure
-from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Spread, Table
-from shadow_gnn.studies.paper.experiments.cost_columns import ROWS, CostColumns
-from shadow_gnn.studies.paper.paper_values import TABLE_1
+from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
+from shadow_gnn.studies.paper.experiments.cost_columns import COST_COLUMNS, ROWS
+from shadow_gnn.studies.paper.paper_values import COSTS, TABLE_1
 from shadow_gnn.studies.paper.scores import Heads, Line, how_text, score_table
 from shadow_gnn.studies.paper.training_jobs import RecipeOf, Row, metric_of, score, training_jobs
 
@@ -38,7 +38,7 @@ _KINDS = {
     "ppr": ("shaDow-{} (PPR)", "D"),
     "pooling": ("shaDow-{} (PPR) + pooling", "*"),
 }
-_COLOUR = dict(zip(("gcn", "sage", "gat"), COLOURS, strict=False))
+_COLOR = dict(zip(("gcn", "sage", "gat"), COLORS, strict=False))
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,19 @@ class Model:
         return float(found["rows"][ROWS[self.key].key]["ratio"][0])
 
 
-def _models(data: str) -> list[Model]:
+def _models(data: str, place: int) -> list[Model]:
     models = []
     for key, printed in TABLE_1[data].items():
         layer, *rest = key.split("-")
         kind = rest[-1]
         tail = POOLED[data][layer] if kind == "pooling" else "-".join(rest)
         method = _KINDS[kind][0].format(layer.upper())
-        row = Row(f"{data}-{layer}-{tail}", data)
-        line = Line(row, (method, tail.split("-")[0]), printed.score)
-        models.append(Model(line, layer, kind, key, printed.cost))
+        line = Line(Row(f"{data}-{layer}-{tail}", data), (method, tail.split("-")[0]), printed)
+        models.append(Model(line, layer, kind, key, COSTS[key][place]))
     return models
 
 
-MODELS = {data: _models(data) for data in TABLE_1}
+MODELS = {data: _models(data, place) for place, data in enumerate(TABLE_1)}
 """The rows of the table, by dataset."""
 
 
@@ -95,7 +94,7 @@ class Table1:
     def jobs(self, options: ReproduceOptions) -> Sequence[Job]:
         """Return a job that counts the costs of each dataset, then one for each model, dataset and seed."""
         graphs = open_found(self.data, options.data)
-        costs = [replace(job, key=_cost_key(job.key)) for job in CostColumns().jobs(options)]
+        costs = [replace(job, key=_cost_key(job.key)) for job in COST_COLUMNS.jobs(options)]
         rows = (model.line.row for models in MODELS.values() for model in models)
         return [*costs, *training_jobs(rows, graphs, options, self.recipe_of, paper_runs=PAPER_RUNS)]
 
@@ -128,46 +127,33 @@ def _table(data: str, results: Mapping[str, Result], names: Collection[str]) -> 
 
 def _draw(titles: Mapping[str, str], results: Mapping[str, Result], path: Path) -> None:
     """Draw accuracy over cost: ours filled, the paper's hollow."""
-
-    def on(axes: list[Any]) -> None:
+    with png_panels(path, (4.5 * len(titles) + 1.5, 4.5), len(titles)) as axes:
         for plot, name in zip(axes, titles, strict=True):
             for model in MODELS[name]:
                 _draw_model(plot, model, results)
-            plot.set_xscale("log")
-            plot.set_xlabel("cost")
-            plot.set_ylabel(f"test {metric_of(results, [model.line.row.recipe for model in MODELS[name]])}")
+            metric = metric_of(results, [model.line.row.recipe for model in MODELS[name]])
+            plot.set(xscale="log", xlabel="cost", ylabel=f"test {metric}")
             plot.set_title(titles[name], fontsize=10)
             plot.grid(alpha=0.3)
         _legend(axes[-1])
 
-    write_figure(path, (4.5 * len(titles) + 1.5, 4.5), len(titles), on)
-
 
 def _draw_model(plot: Any, model: Model, results: Mapping[str, Result]) -> None:
-    colour, marker = _COLOUR[model.layer], _KINDS[model.kind][1]
+    look = {"marker": _KINDS[model.kind][1], "color": _COLOR[model.layer], "linestyle": "none", "markersize": 6}
+    hollow = {"markerfacecolor": "none", "alpha": 0.5}
     ours, cost = score(results, model.line.row.recipe), model.cost(results)
-    if ours is not None and cost is not None:
-        _draw_point(plot, cost, ours, {"marker": marker, "color": colour})
-    if model.line.paper is not None:
-        look = {"marker": marker, "color": colour, "markerfacecolor": "none", "alpha": 0.5}
-        _draw_point(plot, model.printed_cost, model.line.paper, look)
-
-
-def _draw_point(plot: Any, cost: float, found: Spread, look: Mapping[str, Any]) -> None:
-    plot.errorbar([cost], [found.mean], yerr=[found.deviation or 0.0], linestyle="none", markersize=6, **look)
+    for at, found, extra in ((cost, ours, {}), (model.printed_cost, model.line.paper, hollow)):
+        if at is not None and found is not None:
+            plot.errorbar([at], [found.mean], yerr=[found.deviation or 0.0], **look, **extra)
 
 
 def _legend(plot: Any) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [
-        *(Line2D([], [], color=colour, marker="o", linestyle="none", label=layer) for layer, colour in _COLOUR.items()),
-        *(
-            Line2D([], [], color="0.3", marker=marker, linestyle="none", label=kind)
-            for kind, (_, marker) in _KINDS.items()
-        ),
-        Line2D([], [], color="0.3", marker="o", markerfacecolor="none", linestyle="none", label="paper (hollow)"),
-    ]
+    looks = [{"color": color, "marker": "o", "label": layer} for layer, color in _COLOR.items()]
+    looks += [{"color": "0.3", "marker": marker, "label": kind} for kind, (_, marker) in _KINDS.items()]
+    looks.append({"color": "0.3", "marker": "o", "markerfacecolor": "none", "label": "paper (hollow)"})
+    handles = [Line2D([], [], linestyle="none", **look) for look in looks]  # type: ignore[arg-type]
     plot.legend(handles=handles, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
