@@ -23,7 +23,7 @@ from shadow_gnn.base.errors import WriteError
 def new_array(shape: tuple[int, ...], dtype: Any, folder: Path | None = None) -> NDArray[Any]:
     """Return an empty array: in memory, or mapped from a file in a folder or its nearest existing parent.
 
-    The file has no name: it is gone with the array, however the process ends.
+    The file has no name: it disappears with the array, however the process ends.
     """
     num_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if folder is None or num_bytes == 0:
@@ -43,11 +43,12 @@ class DiskRows:
     ) -> None:
         """Allocate the space in a folder, or in its nearest existing parent.
 
-        name: of the file; an existing one keeps its content, a file without a name is gone with the process.
+        name: of the file; an existing one keeps its content. A file without a name disappears with the process.
         head_bytes: left free before the first row.
         """
         self.shape, self.dtype = shape, np.dtype(dtype)
         self.path = None if name is None else folder / name
+        self.npy_path: Path | None = None  # The path, once the file is a complete .npy (work_folder.finished).
         self._row_bytes = math.prod(shape[1:]) * self.dtype.itemsize
         self.head_bytes = head_bytes
         num_bytes = head_bytes + shape[0] * self._row_bytes
