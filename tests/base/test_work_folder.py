@@ -37,7 +37,7 @@ def test_the_next_process_finds_what_was_left(tmp_path):
 
 
 @pytest.mark.parametrize("job", [{"seed": 2}, {"seed": 1, "more": None}, {}])
-def test_another_job_starts_anew(tmp_path, job):
+def test_another_job_starts_from_scratch(tmp_path, job):
     leave(tmp_path / "g", {"seed": 1})
     with open_work_folder(tmp_path / "g", job) as work:
         assert not work.resumed

@@ -1,4 +1,4 @@
-"""Disk arrays: large arrays, in memory or in unnamed files on a disk.
+"""Disk arrays: large arrays, in memory or in unnamed files.
 
 Not for: finished arrays (graph/store.py) or arrays of a resumable job (work_folder.py).
 """
@@ -148,7 +148,7 @@ def _space_needed(place: Path, num_bytes: int) -> Iterator[None]:
 
 
 def _take_space(handle: int, num_bytes: int) -> None:
-    """Allocate the space now: on a disk that fills up later, the process would end without a message."""
+    """Allocate the space now: if the disk filled up later, the process would end without a message."""
     if hasattr(os, "posix_fallocate") and num_bytes:
         os.posix_fallocate(handle, 0, num_bytes)
     elif os.fstat(handle).st_size < num_bytes:  # macOS

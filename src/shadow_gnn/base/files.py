@@ -165,7 +165,7 @@ def read_bytes(path: Path, max_bytes: int, fault: Callable[[str], Exception], *,
     """Read a whole file of at most max_bytes; otherwise raise the fault, which names the file."""
     try:
         with open_regular(path, follow_links=follow_links) as handle:
-            # Python reserves as much as it is asked to read.
+            # Python allocates the requested size in advance.
             data = handle.read(min(max_bytes, os.fstat(handle.fileno()).st_size) + 1)
     except OSError as error:
         raise fault(f"{path}: cannot be read: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""Named data sets: every one from the layout in which it is published, without the internet."""
+"""Named datasets, each from its published layout, without the internet."""
 
 import os
 import shutil

@@ -236,7 +236,7 @@ def test_an_import_that_is_killed_anywhere_is_taken_up(tmp_path, monkeypatch, ki
             assert len(again) < len(stages)
 
 
-def test_a_source_that_changed_is_read_anew(tmp_path):
+def test_a_changed_source_is_read_again(tmp_path):
     def killing(stage, done, total):
         if stage == "sorting lists":
             raise Killed

@@ -89,7 +89,7 @@ def test_any_text_ids_keep_the_edges(tmp_path_factory, pairs):
     assert table == sorted({name for pair in pairs for name in pair}, key=str.encode)
 
 
-def test_integers_with_gaps_are_numbered_anew_and_kept(tmp_path):
+def test_integers_with_gaps_are_renumbered_and_kept(tmp_path):
     graph, _ = read_edge_list(write(tmp_path, "e.csv", "10,5\n5,4000000000000\n"), ImportOptions(directed=True))
     assert names(graph) == ["5", "10", "4000000000000"]
     assert edges(graph) == [(0, 2), (1, 0)]
