@@ -46,8 +46,7 @@ def ours(source: Path, folder: Path, num_nodes: int) -> None:
     from shadow_gnn.base.work_folder import TemporaryScratch
     from shadow_gnn.graph.importing.bounded.stream import stream_source
     from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
-    from shadow_gnn.graph.importing.detect import ImportOptions
-    from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions
+    from shadow_gnn.graph.importing.options import EdgeListOptions, ImportOptions
 
     chosen = ImportOptions(edge_list=EdgeListOptions(num_nodes=num_nodes))
     with stream_source(source, chosen, StreamOptions(TemporaryScratch(folder), MEMORY_BYTES)) as (arrays, _, _):

@@ -29,8 +29,8 @@ def open_named(name: str, data: Path, seed: int) -> Graph:
         from shadow_gnn.graph.datasets import open_dataset
 
         return open_dataset(name)
-    from shadow_gnn.graph.importing.attach import NodeFiles
-    from shadow_gnn.graph.importing.detect import ImportOptions, read_source
+    from shadow_gnn.graph.importing.detect import read_source
+    from shadow_gnn.graph.importing.options import ImportOptions, NodeFiles
 
     shares = (60.0, 20.0, 20.0) if name in RANDOM_SPLIT else None
     graph, _ = read_source(data / f"{name}.npz", ImportOptions(nodes=NodeFiles(split_shares=shares, seed=seed)))

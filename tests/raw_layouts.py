@@ -1,4 +1,4 @@
-"""Small folders in exactly the layouts in which the named data sets are published, and what must become of them."""
+"""Small folders in exactly the layouts in which the named datasets are published, and the expected graphs."""
 
 from __future__ import annotations
 
@@ -188,12 +188,12 @@ BENCHMARK = Statistics(NUM_NODES, 10, "both ways", 3, 3, sizes=(4, 1, 1), entrie
 
 
 def write_raw(name: str, folder: Path) -> Statistics:
-    """Write the raw files of a named data set in small, and return what its graph is like."""
+    """Write the small raw files of a named dataset, and return the facts of its graph."""
     if name in ("flickr", "reddit", "yelp"):
         write_saint(folder, multi=name == "yelp")
         multi = {"num_classes": 2, "multi_label": True} if name == "yelp" else {"num_classes": 3}
         # The matrix has 11 entries with its self-loop: 5.5 edges, rounded up.
-        return Statistics(NUM_NODES, 6, "undirected", 3, sizes=(3, 1, 2), listed=11, setting="inductive", **multi)
+        return Statistics(NUM_NODES, 6, "undirected", 3, sizes=(3, 1, 2), listed=11, **multi)
     if name == "ogbn-papers100M":
         write_ogb_binary(folder)
         return NODE
@@ -202,7 +202,7 @@ def write_raw(name: str, folder: Path) -> Statistics:
         return NODE
     if name == "ogbl-collab":
         write_collab(folder)
-        return Statistics(NUM_NODES, 8, "pairs", 3, None, sizes=(5, 1, 2), entries=6, listed=5, setting="link")
+        return Statistics(NUM_NODES, 8, "pairs", 3, None, sizes=(5, 1, 2), entries=6, listed=5)
     if name in ("cora", "citeseer", "pubmed"):
         write_planetoid(folder, name)
         return PLANETOID

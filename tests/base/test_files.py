@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.base.files import (
     NpyError,
-    NpyFile,
     map_npy,
     new_folder,
     npy_head,
@@ -26,6 +26,7 @@ from shadow_gnn.base.files import (
     write_file,
     write_npy,
 )
+from shadow_gnn.base.work_folder import NPY_HEAD_BYTES, finished
 
 
 @pytest.mark.parametrize(
@@ -270,15 +271,16 @@ def test_what_is_not_a_json_object_is_named(tmp_path, text, fault):
 
 @pytest.mark.parametrize("links", [True, False])
 def test_a_finished_file_is_linked_or_else_copied(tmp_path, monkeypatch, links):
-    values = np.arange(1000, dtype=np.int32)
-    expected = write_npy(tmp_path / "done.npy", values)
+    rows = DiskRows((1000,), np.int32, tmp_path, name="done.npy", head_bytes=NPY_HEAD_BYTES)
+    rows.write(0, np.arange(1000))
+    expected = write_npy(tmp_path / "first.npy", finished(rows)[:])
 
     def refused(*_):
         raise OSError(1, "Operation not permitted")
 
     if not links:
         monkeypatch.setattr("os.link", refused)
-    assert write_npy(tmp_path / "second.npy", NpyFile(tmp_path / "done.npy", values)) == expected
+    assert write_npy(tmp_path / "second.npy", rows) == expected
     assert (tmp_path / "second.npy").read_bytes() == (tmp_path / "done.npy").read_bytes()
     assert (tmp_path / "done.npy").stat().st_nlink == (2 if links else 1)
 

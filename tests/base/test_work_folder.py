@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shadow_gnn.base.errors import WriteError
-from shadow_gnn.base.files import NpyFile, map_npy
+from shadow_gnn.base.files import map_npy
 from shadow_gnn.base.work_folder import NPY_HEAD_BYTES, TemporaryScratch, finished, open_work_folder, work_folder_of
 
 
@@ -37,7 +37,7 @@ def test_the_next_process_finds_what_was_left(tmp_path):
 
 
 @pytest.mark.parametrize("job", [{"seed": 2}, {"seed": 1, "more": None}, {}])
-def test_another_job_starts_anew(tmp_path, job):
+def test_another_job_starts_from_scratch(tmp_path, job):
     leave(tmp_path / "g", {"seed": 1})
     with open_work_folder(tmp_path / "g", job) as work:
         assert not work.resumed
@@ -77,8 +77,7 @@ def test_finished_rows_are_a_npy_file_without_what_was_behind_them(tmp_path):
         rows = work.rows("part", (0,), np.int32, head_bytes=NPY_HEAD_BYTES)
         rows.append(np.array([4, 5, 6]))
         done = finished(rows)
-        assert isinstance(done, NpyFile)
-        assert map_npy(done.path).tolist() == [4, 5, 6]
+        assert map_npy(done.npy_path).tolist() == [4, 5, 6]
         assert (done.dtype, done.shape, len(done), done[1:].tolist()) == (np.int32, (3,), 3, [5, 6])
 
 

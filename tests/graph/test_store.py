@@ -321,7 +321,7 @@ def path_graph(**changes):
         (path_graph(indices=np.array([1, 2, 0, 1], np.int32)), "ascending without duplicates in each row, row 1"),
         (path_graph(indices=np.array([1, 0, 0, 1], np.int32)), "ascending without duplicates in each row, row 1"),
         (path_graph(indices=np.array([0, 0, 2, 1], np.int32)), "no self-loop, got one at node 0"),
-        (path_graph(indices=np.array([2, 0, 2, 1], np.int32)), r"\(2, 0\) is there only once"),
+        (path_graph(indices=np.array([2, 0, 2, 1], np.int32)), r"\(2, 0\) is stored in one direction only"),
         (path_graph(edge_weight=np.array([1, 2, 1, 1], np.float32)), r"\(1, 0\) has two weights"),
         (path_graph(edge_weight=np.array([0, 0, 1, 1], np.float32)), "positive, got 0.0 in row 0"),
         (path_graph(edge_attr=np.array([[1], [1], [np.inf], [1]], np.float32)), "finite, row 2"),

@@ -1,4 +1,4 @@
-"""Base: what every room needs and is not about graphs: errors, files, memory, disk, processes.
+"""Base: tools for every room that are not about graphs: errors, files, memory, disk, processes.
 
 Not for: graphs or models.
 """

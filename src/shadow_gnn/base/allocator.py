@@ -1,6 +1,6 @@
-"""Allocator: keep freed memory in the process; page faults for the arrays of each batch cost more than the work.
+"""Allocator: keep freed memory in the process; new pages for the arrays of each batch cost more than the work.
 
-Not for: calling at import. It changes the whole process: our commands call it, the library does not.
+Not for: the library itself. The setting changes the whole process, so only our commands use it.
 """
 
 from __future__ import annotations

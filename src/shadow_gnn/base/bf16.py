@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 SETTING = "ONEDNN_MAX_CPU_ISA"
-"""The environment variable that limits the instructions of oneDNN, which computes torch's products on the CPU."""
+"""Environment variable that limits the instructions of oneDNN, torch's library for products on the CPU."""
 SAFE = "AVX512_CORE_BF16"
 """Its value for every instruction set below AMX."""
 
@@ -35,12 +35,12 @@ def check_bf16() -> None:
 
 
 def bf16_works() -> bool:
-    """Tell whether products in bfloat16 work; where AMX is announced, another process tests it for some seconds."""
+    """Tell whether products in bfloat16 work; if AMX is announced, another process tests it for a few seconds."""
     return SETTING in os.environ or not _announces_amx() or _probe()
 
 
 def use_working_kernels() -> None:
-    """Turn AMX off in this process where it does not work; for programs, before the first product is computed."""
+    """Turn AMX off in this process if it does not work; for programs, before their first product."""
     if not bf16_works():
         os.environ[SETTING] = SAFE
 

@@ -1,4 +1,4 @@
-"""Disk arrays: large arrays, in memory or in unnamed files on a disk.
+"""Disk arrays: large arrays, in memory or in unnamed files.
 
 Not for: finished arrays (graph/store.py) or arrays of a resumable job (work_folder.py).
 """
@@ -23,7 +23,7 @@ from shadow_gnn.base.errors import WriteError
 def new_array(shape: tuple[int, ...], dtype: Any, folder: Path | None = None) -> NDArray[Any]:
     """Return an empty array: in memory, or mapped from a file in a folder or its nearest existing parent.
 
-    The file has no name: it is gone with the array, however the process ends.
+    The file has no name: it disappears with the array, however the process ends.
     """
     num_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if folder is None or num_bytes == 0:
@@ -43,11 +43,12 @@ class DiskRows:
     ) -> None:
         """Allocate the space in a folder, or in its nearest existing parent.
 
-        name: of the file; an existing one keeps its content, a file without a name is gone with the process.
+        name: of the file; an existing one keeps its content. A file without a name disappears with the process.
         head_bytes: left free before the first row.
         """
         self.shape, self.dtype = shape, np.dtype(dtype)
         self.path = None if name is None else folder / name
+        self.npy_path: Path | None = None  # The path, once the file is a complete .npy (work_folder.finished).
         self._row_bytes = math.prod(shape[1:]) * self.dtype.itemsize
         self.head_bytes = head_bytes
         num_bytes = head_bytes + shape[0] * self._row_bytes
@@ -147,7 +148,7 @@ def _space_needed(place: Path, num_bytes: int) -> Iterator[None]:
 
 
 def _take_space(handle: int, num_bytes: int) -> None:
-    """Allocate the space now: on a disk that fills up later, the process would end without a message."""
+    """Allocate the space now: if the disk filled up later, the process would end without a message."""
     if hasattr(os, "posix_fallocate") and num_bytes:
         os.posix_fallocate(handle, 0, num_bytes)
     elif os.fstat(handle).st_size < num_bytes:  # macOS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 class ShadowError(Exception):
-    """A fault that the user can fix; the command line shows it as one line and exits 2."""
+    """A fault that the user can fix; the command line shows one line and exits with 2."""
 
 
 class SourceError(ShadowError):
@@ -23,7 +23,7 @@ class WriteError(ShadowError):
 
 
 class RecipeError(ShadowError):
-    """A recipe has faults; the command line shows each of them as one line."""
+    """A recipe has faults; the command line shows one line for each."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         """Hold the faults, one line each."""
@@ -36,7 +36,7 @@ class RunError(ShadowError):
 
 
 class RankError(ShadowError):
-    """Another process of the same run has ended; the text says which one, and what to do."""
+    """Another process of the same run has ended; the text names it and the remedy."""
 
 
 class TrainingError(ShadowError):

@@ -1,6 +1,6 @@
 """Files: write a file or a folder whole or not at all, read a plain .npy without trusting it.
 
-Not for: the meaning of what is inside (graph/store.py for graph folders, ingest for sources).
+Not for: the meaning of the contents (graph/store.py for graph folders, graph/importing for sources).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol
@@ -25,14 +25,15 @@ from typing import Any, BinaryIO, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
 
 Progress = Callable[[str, int, int], None]
-"""Called as (what is being done, steps done, steps in all) from time to time."""
+"""Called as (stage, steps done, steps in all) from time to time."""
 
 
 class Rows(Protocol):
-    """An array that need not be in memory: slices of rows, asked for in ascending order, give them as arrays."""
+    """An array that need not be in memory; slices of rows are read in ascending order."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -49,6 +50,25 @@ class Rows(Protocol):
     def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
 
 
+@dataclass(frozen=True, eq=False)
+class LazyRows:
+    """Rows that a function reads or computes on request."""
+
+    shape: tuple[int, ...]
+    """Rows first."""
+    dtype: np.dtype[Any]
+    """Type of the values."""
+    read: Callable[[int, int], NDArray[Any]]
+    """Returns the rows from start to stop."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        start, stop, _ = rows.indices(len(self))
+        return self.read(start, max(start, stop))
+
+
 BLOCK_BYTES = 1 << 23
 MAX_HEADER_BYTES = 10_000
 
@@ -62,19 +82,19 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 class NpyError(ValueError):
-    """A .npy file is not a plain, complete array; the text says what is wrong, without the file's name."""
+    """A .npy file is not a plain, complete array; the message does not name the file."""
 
 
 @dataclass(frozen=True)
 class NpyHeader:
-    """What the head of a .npy file says about the data behind it."""
+    """Header of a .npy file."""
 
     dtype: np.dtype[Any]
     """Boolean, integer or float, in the file's byte order."""
     shape: tuple[int, ...]
     """Rows first."""
     fortran_order: bool
-    """True if columns lie one after the other."""
+    """True if the values are stored column by column."""
     data_offset: int
     """Bytes before the first value."""
 
@@ -99,12 +119,12 @@ def silent(stage: str, done: int, total: int) -> None:
 
 
 def new_checksum() -> Any:
-    """Return the hash object that every checksum of the project is made with."""
+    """Return the hash object of every checksum in the project."""
     return hashlib.blake2b(digest_size=16)
 
 
 def read_npy_header(handle: BinaryIO) -> NpyHeader:
-    """Read and check the head of a .npy stream; raise NpyError if it is not a plain one."""
+    """Read and check the header of a .npy stream; raise NpyError if it is not a plain one."""
     start = handle.read(8)
     if len(start) < 8 or start[:6] != _MAGIC:
         raise NpyError("is not a .npy file")
@@ -142,10 +162,10 @@ def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
 
 
 def read_bytes(path: Path, max_bytes: int, fault: Callable[[str], Exception], *, follow_links: bool = True) -> bytes:
-    """Read a whole file of at most max_bytes; anything else raises the fault, which names the file."""
+    """Read a whole file of at most max_bytes; otherwise raise the fault, which names the file."""
     try:
         with open_regular(path, follow_links=follow_links) as handle:
-            # Python reserves as much as it is asked to read.
+            # Python allocates the requested size in advance.
             data = handle.read(min(max_bytes, os.fstat(handle.fileno()).st_size) + 1)
     except OSError as error:
         raise fault(f"{path}: cannot be read: {error.strerror or error}") from error
@@ -157,7 +177,7 @@ def read_bytes(path: Path, max_bytes: int, fault: Callable[[str], Exception], *,
 def read_object(
     path: Path, max_bytes: int, fault: Callable[[str], Exception], *, follow_links: bool = True
 ) -> dict[str, Any]:
-    """Read a JSON object from a file of at most max_bytes; anything else raises the fault, which names the file."""
+    """Read a JSON object from a file of at most max_bytes; otherwise raise the fault, which names the file."""
     try:
         content = json.loads(read_bytes(path, max_bytes, fault, follow_links=follow_links))
     except (ValueError, RecursionError) as error:
@@ -168,7 +188,7 @@ def read_object(
 
 
 def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
-    """Map a .npy file read-only after its header and its exact size are checked; raise NpyError otherwise."""
+    """Check the header and the exact size of a .npy file and map it read-only; a fault is an NpyError."""
     with open_regular(path, follow_links=follow_links) as handle:
         header = read_npy_header(handle)
         size = os.fstat(handle.fileno()).st_size
@@ -188,9 +208,9 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
 
 
 def expect_reads(array: NDArray[Any], where: Literal["random", "everywhere"]) -> None:
-    """Tell the system how a mapped array will be read; nothing becomes of an array in memory.
+    """Tell the system how a mapped array will be read; no effect on an array in memory.
 
-    random: here and there, so that it reads the pages asked for and no others. everywhere: it begins to read all of it.
+    random: in scattered places, so the system reads only the requested pages. everywhere: it starts to read all of it.
     """
     owner: Any = array
     while owner is not None and not isinstance(owner, mmap.mmap):
@@ -207,40 +227,10 @@ def npy_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     return _MAGIC + b"\x01\x00" + length.to_bytes(2, "little") + head.ljust(length - 1).encode() + b"\n"
 
 
-@dataclass(frozen=True, eq=False)
-class NpyFile:
-    """A .npy file that is done and on the disk; what takes it in links to it instead of copying it."""
-
-    path: Path
-    """The file."""
-    rows: Rows
-    """What is in it."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
-        return self.rows.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows first."""
-        return self.rows.shape
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
-        return self.rows[rows]
-
-
-def _linked(source: Path, path: Path, progress: Progress) -> Written | None:
-    """Give a file on the same disk a second name, and return its size and checksum; None where that cannot be done."""
+def describe_file(path: Path, progress: Progress = silent, *, follow_links: bool = True) -> Written:
+    """Return the size and checksum of a file."""
     checksum, done = new_checksum(), 0
-    try:
-        os.link(source, path)
-    except OSError:
-        return None
-    with open_regular(path) as handle:
+    with open_regular(path, follow_links=follow_links) as handle:
         total = os.fstat(handle.fileno()).st_size
         while block := handle.read(BLOCK_BYTES):
             checksum.update(block)
@@ -250,9 +240,14 @@ def _linked(source: Path, path: Path, progress: Progress) -> Written | None:
 
 
 def write_npy(path: Path, array: NDArray[Any] | Rows, progress: Progress = silent) -> Written:
-    """Write an array as .npy in blocks, flush it to the disk and return its size and checksum."""
-    if isinstance(array, NpyFile) and (linked := _linked(array.path, path, progress)) is not None:
-        return linked
+    """Write an array as .npy in blocks, flush it to disk and return its size and checksum.
+
+    An array that is already a .npy file on the same disk gets a second name (a hard link) instead.
+    """
+    if isinstance(array, DiskRows) and array.npy_path is not None:
+        with suppress(OSError):
+            os.link(array.npy_path, path)
+            return describe_file(path, progress)
     dtype = array.dtype.newbyteorder("<")
     num_bytes = math.prod(array.shape) * dtype.itemsize
     head_bytes = npy_head(dtype, array.shape)
@@ -270,7 +265,7 @@ def write_npy(path: Path, array: NDArray[Any] | Rows, progress: Progress = silen
 
 
 def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:
-    """Write blocks into a new file and flush it to the disk; a failure is a WriteError with the bytes needed."""
+    """Write blocks into a new file and flush it to disk; a failure is a WriteError with the bytes needed."""
     checksum, done = new_checksum(), 0
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -290,12 +285,12 @@ def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Wr
 
 
 def write_file(path: Path, data: bytes) -> Written:
-    """Replace one file by `data` in a single step: readers see the old bytes or the new ones, never a part."""
+    """Replace one file by `data` in a single step: readers see the old bytes or the new ones, never a mixture."""
     return replace_file(path, iter([memoryview(data)]), len(data))
 
 
 def replace_file(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:
-    """Replace one file by blocks that need not be in memory together, in a single step."""
+    """Replace one file in a single step by blocks, which need not all be in memory."""
     temporary = path.with_name(_temporary_name(path))
     try:
         written = write_blocks(temporary, blocks, num_bytes)
@@ -309,10 +304,10 @@ def replace_file(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Wr
 
 @contextmanager
 def new_folder(path: Path, *, overwrite: bool = False, place: Path | None = None) -> Iterator[Path]:
-    """Give a temporary sibling of `path` to fill; it takes that name at the end, or vanishes on any exception.
+    """Yield a temporary folder next to `path`; it takes that name at the end, or is removed on any exception.
 
-    Files put into it must be on the disk already (write_npy, write_blocks); its folders are flushed here.
-    place: of the temporary folder, on the same disk; what an ended process left there is removed.
+    Its files must already be flushed (write_npy, write_blocks); its folders are flushed here.
+    place: the temporary folder, on the same disk; leftovers of an earlier process are removed.
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not overwrite:
@@ -333,7 +328,7 @@ def new_folder(path: Path, *, overwrite: bool = False, place: Path | None = None
 
 
 def sync_folder(path: Path) -> None:
-    """Flush a folder's entries to the disk."""
+    """Flush a folder's entries to disk."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -351,7 +346,7 @@ def _temporary_name(path: Path) -> str:
 
 
 def _take_name(temporary: Path, path: Path) -> None:
-    """Rename onto a free name, or swap with what is there so that the name is never missing."""
+    """Rename onto a free name, or swap with the existing folder so that the name is never missing."""
     if not os.path.lexists(path):
         os.rename(temporary, path)
         return

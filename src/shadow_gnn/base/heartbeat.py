@@ -1,6 +1,6 @@
-"""Heartbeat: a sign of life of every rank, so that the others can say which one has ended.
+"""Heartbeat: a sign of life of every rank; if one ends, the others can say which.
 
-Not for: the work that ranks do together (ranks.py), nor for printing (cli/shared/ranks.py).
+Not for: the joint work of ranks (ranks.py), nor for printing (cli/shared/ranks.py).
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ _STORE_SECONDS = 5
 
 @dataclass(frozen=True)
 class Ended:
-    """Other ranks that are not at work any more, or are about to end."""
+    """Other ranks that have ended or are about to end."""
 
     lost: dict[int, str]
-    """Those that went silent without a word, with where they ran."""
+    """Where each rank ran that ended without a message."""
     words: dict[int, str]
-    """What the others have said before they ended."""
+    """Last message of each rank that ended with one."""
 
 
 class Heartbeat:
-    """Tells the other ranks, in a thread, that this one lives, through the store that torchrun keeps.
+    """Tells the other ranks that this one is alive, in a thread, through torchrun's store.
 
-    The store is in torchrun's own process on the first machine, and thus outlives any rank.
+    The store is in torchrun's own process on the first machine, so it outlives every rank.
     """
 
     def __init__(self) -> None:
-        """Start to beat; for a process that torchrun has started."""
+        """Start the thread; only for processes started by torchrun."""
         self.rank, self.num_ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         self._store = _open_store()
         self._store.set(_key("place", self.rank), f"process {os.getpid()} on {socket.gethostname()}")
         self._stop = threading.Event()
-        # A daemon: it must not keep a process that ends in any other way than by close.
+        # A daemon: it must not keep a process alive that ends without close.
         self._thread = threading.Thread(target=self._beat, name="shadow-heartbeat", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Stop to beat."""
+        """Stop the thread."""
         self._stop.set()
         self._thread.join()
 
     def tell(self, word: str) -> None:
-        """Let the others know that this rank is about to end, and why in a word."""
+        """Tell the others that this rank is about to end, and why."""
         self._store.set(_key("word", self.rank), word)
 
     def words(self) -> dict[int, str]:
-        """Return what other ranks have said of their end."""
+        """Return the last messages of other ranks."""
         found = {rank: self._read("word", rank) for rank in self._others}
         return {rank: word for rank, word in found.items() if word is not None}
 
     def find_ended(self) -> Ended:
-        """Return the ranks that have ended, after watching for a few seconds those that give no sign of life.
+        """Watch the silent ranks for a few seconds and return those that have ended.
 
         Raises RuntimeError, as torch does, if the store cannot be reached: torchrun itself has then ended.
         """
@@ -68,7 +68,7 @@ class Heartbeat:
         words: dict[int, str] = {}
 
         def unsure(rank: int) -> bool:
-            # One beat may have been on its way when its rank ended: only a second one shows that it lives.
+            # One beat may have been on its way when its rank ended: only a second one proves that it is alive.
             return rank not in words and beats[rank] < 2 and time.monotonic() - since[rank] < _SILENT_SECONDS
 
         while watched := [rank for rank in self._others if unsure(rank)]:
@@ -101,7 +101,7 @@ class Heartbeat:
 
 
 def _open_store() -> Any:
-    """Connect to torchrun's store, under a name of this start: after a restart all begin anew."""
+    """Connect to torchrun's store with a prefix for this start, so that a restart sees no old keys."""
     from torch._C._distributed_c10d import PrefixStore, TCPStore
 
     address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])

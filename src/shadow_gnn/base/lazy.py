@@ -1,4 +1,4 @@
-"""Lazy: a package that offers names of its modules and loads a module when a name of it is first used.
+"""Lazy: names of a package that load their modules when first used.
 
 Not for: names that a package defines itself.
 """

@@ -1,6 +1,6 @@
-"""Available memory: how much this process may still use, and whether a memory need fits into it.
+"""Available memory: how much this process may still use, and whether a memory need fits.
 
-Not for: how much a way of training needs (memory_needs.py).
+Not for: the need of a training method (memory_needs.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from shadow_gnn.base.memory_needs import MemoryNeed
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that this process may still use: the system's free memory, within its control groups.
+    """Return the bytes that this process may still use: the system's free memory, limited by its control groups.
 
-    root: where /proc and /sys are. None where the system does not tell.
+    root: the folder with proc and sys. None if the system does not report it.
     """
     found = [size for size in (_free_memory(root), *_group_limits(root)) if size is not None]
     return min(found) if found else None
@@ -25,7 +25,7 @@ def available_memory(root: Path = Path("/")) -> int | None:
 def check_need(need: MemoryNeed, available: int | None, *, advice: Sequence[str] = ()) -> None:
     """Raise unless a memory need is within the available bytes; None if those are unknown.
 
-    advice: remedies, the most promising first; by default those for this way of training.
+    advice: remedies, the most promising first; by default those for this training method.
     """
     if available is None or need.total <= available:
         return
@@ -38,7 +38,7 @@ def check_need(need: MemoryNeed, available: int | None, *, advice: Sequence[str]
 
 
 def advice_for(need: MemoryNeed) -> list[str]:
-    """Return settings that lower the memory need of a way of training."""
+    """Return settings that lower the memory need of a training method."""
     if need.name == "full":
         return ['training.method = "shadow"', "a smaller model.hidden_dim", 'training.precision = "bf16"']
     if need.name in ("raw", "smoothed", "sgc", "lp") or need.name.startswith("sign"):
@@ -52,7 +52,7 @@ def advice_for(need: MemoryNeed) -> list[str]:
 
 
 def readable(size: int) -> str:
-    """Write a number of bytes for people, in powers of 1000."""
+    """Format a number of bytes for people, in powers of 1000."""
     if size < 1000:
         return f"{size} B"
     value = float(size)
@@ -70,7 +70,7 @@ def _free_memory(root: Path) -> int | None:
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
-        pass  # Not Linux: the next ways are portable.
+        pass  # Not Linux: the methods below are portable.
     try:
         return int(import_module("psutil").virtual_memory().available)
     except ImportError:
@@ -109,7 +109,7 @@ def _left(mount: Path, path: str, limit: str, usage: str, reclaimable: str) -> l
 
 def _left_in(group: Path, limit: str, usage: str, reclaimable: str) -> int | None:
     most, used = _number(group / limit), _number(group / usage)
-    # Version 1 writes a number beyond any machine where there is no limit.
+    # Without a limit, version 1 reports a number larger than any machine's memory.
     if most is None or used is None or most >= 2**60:
         return None
     try:

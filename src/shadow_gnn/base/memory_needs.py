@@ -1,4 +1,4 @@
-"""Memory needs: peak bytes of each way of training, from counts alone.
+"""Memory needs: peak bytes of each training method, from counts alone.
 
 Not for: the counts of a recipe on a graph (training/footprint.py) or measuring a process.
 """
@@ -16,14 +16,14 @@ ID = 8
 PROGRAM = 300 * 2**20
 """Bytes of Python, torch and their libraries before any data is loaded."""
 BATCHES_AHEAD = 3
-"""Batches that the loader's thread prepares or holds while the model works on another."""
+"""Batches that the loader's thread holds while the model works on another."""
 
 LAYERS = ("gcn", "sage", "gat", "gatconv", "gin", "sgc", "mlp")
 
 
 @dataclass(frozen=True)
 class GraphCounts:
-    """The numbers of a graph that decide its memory need."""
+    """Counts of a graph that determine the memory need."""
 
     num_nodes: int
     """Nodes N."""
@@ -34,7 +34,7 @@ class GraphCounts:
     out_dim: int
     """Classes, or labels of each node."""
     mapped: bool = True
-    """Whether features and edges are memory-mapped from a folder, so that the system may drop them at any time."""
+    """Whether features and edges are memory-mapped: the system may then drop them at any time."""
 
     @property
     def mean_degree(self) -> float:
@@ -44,7 +44,7 @@ class GraphCounts:
 
 @dataclass(frozen=True)
 class ModelCounts:
-    """The numbers of a model that decide its memory need."""
+    """Counts of a model that determine the memory need."""
 
     layer: str = "sage"
     """gcn, sage, gat, gatconv, gin, sgc or mlp; any other name is counted as gat, the heaviest."""
@@ -67,10 +67,10 @@ class ModelCounts:
 
 @dataclass(frozen=True)
 class BatchCounts:
-    """The numbers of one batch that decide its memory need."""
+    """Counts of one batch that determine the memory need."""
 
     row_counts: tuple[int, ...]
-    """Rows that the first layer reads and each layer returns: [L + 1], all equal without trimming."""
+    """Rows of the first layer's input and of each layer's output: [L + 1], all equal without trimming."""
     num_nodes: int
     """Rows of the batch."""
     num_edges: int
@@ -81,10 +81,10 @@ class BatchCounts:
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """Peak memory of one way of training, by part."""
+    """Peak memory of one training method, by part."""
 
     name: str
-    """The way of training: full, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
+    """The method: full, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each part."""
 
@@ -104,8 +104,8 @@ def full_batch_need(
 
     batch: rows that the training targets need, layer by layer; None for all nodes in all layers. keeps_freed: whether
     freed memory stays with the process, as in our commands (allocator.py). Huge blocks of similar size rarely fit into
-    each other's places: measurements showed twice the memory in use where all layers have all nodes, and almost no
-    extra where later layers are much smaller.
+    each other's places: measurements showed twice the memory in use if all layers have all nodes, and almost no extra
+    if later layers are much smaller.
     """
     batch = batch or whole_counts(graph, model.num_layers)
     parts = _training(graph, model, batch)
@@ -200,17 +200,17 @@ def logistic_need(graph: GraphCounts, num_targets: int) -> MemoryNeed:
 
 
 def label_propagation_need(graph: GraphCounts, num_kept: int = 1) -> MemoryNeed:
-    """Estimate label propagation: scores of this step and of the previous one, and the sums that are kept."""
+    """Estimate label propagation: scores of this step and of the previous one, and the kept sums."""
     one = graph.num_nodes * graph.out_dim * FLOAT
     return MemoryNeed("lp", {"scores": (2 + num_kept) * one, "adjacency": (ID + FLOAT) * graph.num_edges})
 
 
 def layer_floats(model: ModelCounts, in_dim: int) -> int:
-    """Return how many float32 values of each row a layer keeps for the backward pass, without values of edges.
+    """Return the float32 values per row that a layer keeps for the backward pass, without values of edges.
 
-    These are the layer's input (after dropout) and the inputs of its norms. Where the input is not wider than the
-    output, the sum along the edges comes before the linear map and is kept for it: in addition to the input, or (GCN)
-    in its place.
+    These are the layer's input (after dropout) and the inputs of its norms. If the input is not wider than the output,
+    the sum along the edges comes before the linear map and is kept for it: in addition to the input, or (GCN) in its
+    place.
     """
     width = model.hidden_dim
     summed = in_dim if in_dim <= width else 0
@@ -278,7 +278,7 @@ def _in_dims(graph: GraphCounts, model: ModelCounts) -> list[int]:
 
 
 def _widest(graph: GraphCounts, model: ModelCounts, batch: BatchCounts) -> int:
-    """Return the bytes of the largest layer's output and intermediates: all that is alive without a backward pass."""
+    """Return the bytes of the largest layer's output and intermediates, the peak without a backward pass."""
     rows = zip(batch.row_counts, _in_dims(graph, model), strict=False)
     return max(count * (layer_floats(model, dim) + model.hidden_dim) * FLOAT for count, dim in rows)
 
@@ -289,7 +289,7 @@ def _structure(batch: BatchCounts) -> int:
 
 
 def _edge_bytes(model: ModelCounts, batch: BatchCounts, *, backward: bool) -> int:
-    """Return the bytes of the edges in the form that aggregation needs: by receiver, by sender, and with factors."""
+    """Return the bytes of the edges as aggregation reads them: by receiver, by sender, and with factors."""
     if model.layer == "mlp":
         return _structure(batch)
     per_edge, per_node = FLOAT, ID + FLOAT

@@ -20,7 +20,7 @@ def is_better(name: str, value: float, than: float | None) -> bool:
 
 
 def score_from_metric(monitor: str, value: float | None) -> float:
-    """Return a metric as a score, of which larger is better; nan if it is not defined."""
+    """Return a metric as a score, where larger is better; nan if it is not defined."""
     if value is None:
         return float("nan")
     return -value if monitor in SMALLER_IS_BETTER else value

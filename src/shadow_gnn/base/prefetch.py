@@ -16,29 +16,29 @@ T = TypeVar("T")
 
 
 class _Shared(Generic[T]):
-    """What consumer and thread have in common; the thread must not hold the consumer, or it would never be freed."""
+    """State shared by consumer and thread; a thread that held the consumer itself would never let it be freed."""
 
     def __init__(self, items: Iterator[T], depth: int) -> None:
         self.items = items
         self.slots = threading.Semaphore(depth)
         self.done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
         self.stop = threading.Event()
-        # A daemon: a consumer that still waits at exit must not keep the process. finalize ends it before that.
+        # A daemon: a consumer that still waits at exit must not keep the process alive. finalize ends it before that.
         self.thread = threading.Thread(target=self.produce, name="shadow-prefetch", daemon=True)
 
     def produce(self) -> None:
-        """Make one item for each free slot, until the items or the consumer end."""
+        """Make one item for each free slot until the items or the consumer end."""
         try:
             while True:
                 self.slots.acquire()
                 if self.stop.is_set():
                     return
                 self.done.put((next(self.items), None))
-        except BaseException as error:  # carried over to the consumer, StopIteration as well
+        except BaseException as error:  # Passed on to the consumer, StopIteration too.
             self.done.put((None, error))
 
     def end(self) -> None:
-        """Stop the thread after the item that it is making, and wait for it."""
+        """Stop the thread after its current item, and wait for it."""
         self.stop.set()
         self.slots.release()
         if self.thread.is_alive() and self.thread is not threading.current_thread():
@@ -46,10 +46,10 @@ class _Shared(Generic[T]):
 
 
 class Prefetch(Generic[T]):
-    """An iterator whose next `depth` items are made while the consumer works on the present one.
+    """An iterator whose next `depth` items are made while the consumer works on the current one.
 
-    The thread ends with the items, with an error (which the consumer gets as it is), with close, or when the iterator
-    is dropped, as by leaving a loop early.
+    The thread ends after the last item, after an error (raised unchanged in the consumer), on close, or when the
+    iterator is dropped, as when a loop is left early.
     """
 
     def __init__(self, items: Iterator[T], depth: int) -> None:
@@ -72,7 +72,7 @@ class Prefetch(Generic[T]):
             self.close()
             raise
         finally:
-            error = None  # An error knows this frame: a frame that knows it too would keep all that made the items.
+            error = None  # The error refers to this frame: with a reference back, the cycle would keep the items.
         self._shared.slots.release()
         return item  # type: ignore[return-value]
 

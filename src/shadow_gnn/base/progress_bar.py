@@ -1,7 +1,6 @@
 """Progress bar: a rich bar on a terminal or in a notebook, for work that takes more than two seconds.
 
-The command line and the estimators share it; it writes to stderr and never where output is piped.
-Not for: work that should stay silent; it takes any Progress function, `silent` by default.
+Not for: silent work, which passes `silent` as its Progress function. The bar goes to stderr, never to a pipe.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ _PATIENCE_SECONDS = 2.0
 
 @contextmanager
 def progress_bar(shown: bool | None = None) -> Iterator[Progress]:
-    """Give a progress function that shows a bar once two seconds have passed.
+    """Yield a progress function that shows a bar after two seconds.
 
-    shown: True always, False never, None where a terminal or a notebook is attached.
+    shown: True always, False never, None only on a terminal or in a notebook.
     """
     bar = _Bar()
     if shown is False or (shown is None and not bar.is_watched()):
@@ -33,7 +32,7 @@ def progress_bar(shown: bool | None = None) -> Iterator[Progress]:
 
 
 class _Bar:
-    """A rich bar that is made when it is first needed."""
+    """A rich bar, made on first use."""
 
     def __init__(self) -> None:
         self._begin = time.monotonic()
@@ -41,12 +40,12 @@ class _Bar:
         self._task: Any = None
 
     def is_watched(self) -> bool:
-        """Tell whether somebody can see a bar: on a terminal, or in a notebook."""
+        """Tell whether a bar would be visible: on a terminal or in a notebook."""
         import sys
 
         if sys.stderr.isatty():
             return True
-        # Only IPython can be a notebook; without it, rich need not be loaded.
+        # Only IPython can be a notebook; without it, rich is not loaded.
         if "IPython" not in sys.modules:
             return False
         from rich.console import Console
@@ -54,7 +53,7 @@ class _Bar:
         return Console(stderr=True).is_jupyter
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Show a stage; a total of 0 means that the end is not known."""
+        """Show a stage; a total of 0 means unknown."""
         if self._rich is None:
             if time.monotonic() - self._begin < _PATIENCE_SECONDS:
                 return

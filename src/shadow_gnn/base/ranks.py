@@ -1,6 +1,6 @@
-"""Ranks: the processes that train or predict together, and the little that they tell each other.
+"""Ranks: the processes that train or predict together, and their messages.
 
-Not for: gradients, which Fabric's strategy averages, nor for finding out which rank has died (heartbeat.py).
+Not for: gradients, which Fabric's strategy averages, nor for finding the rank that has died (heartbeat.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _RELEASE_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among those that work together; by itself if there are no others.
+    """This process among those that work together; by default the only one.
 
     Every rank must call each method that communicates, in the same order.
     """
 
     rank: int = 0
-    """Number of this process, from 0; rank 0 is the main one, which alone writes files."""
+    """Number of this process, from 0; only rank 0, the main one, writes files."""
     num_ranks: int = 1
     """Processes in all."""
     num_local: int = 1
@@ -34,7 +34,7 @@ class Ranks:
 
     @property
     def is_main(self) -> bool:
-        """Whether this is the rank that writes."""
+        """Whether this is the main rank."""
         return self.rank == 0
 
     @property
@@ -43,7 +43,7 @@ class Ranks:
         return self.num_ranks == 1
 
     def from_main(self, value: Any) -> Any:
-        """Return the main rank's value, which JSON can hold, on all ranks; that of the others does not matter."""
+        """Return the main rank's value (JSON) on all ranks; the argument of the others is ignored."""
         if self.alone:
             return value
         data = json.dumps(value).encode() if self.is_main else b""
@@ -65,7 +65,7 @@ class Ranks:
         return own
 
     def total(self, tensor: Tensor) -> Tensor:
-        """Return the sum of all ranks' tensors, which have one shape, on each of them."""
+        """Return the sum of all ranks' tensors, of equal shapes, on each rank."""
         if self.alone:
             return tensor
         total = tensor.detach().cpu().clone()
@@ -73,7 +73,7 @@ class Ranks:
         return total.to(tensor.device)
 
     def gather(self, tensor: Tensor) -> list[Tensor]:
-        """Return each rank's tensor on the main rank, of any length, by rank; nothing on the others."""
+        """Return the tensors of all ranks, of any length, on the main rank; nothing on the others."""
         if not self.is_main:
             self.send_to_main((tensor,))
             return []
@@ -81,7 +81,7 @@ class Ranks:
         return [tensor, *(other for other in others if other is not None)]
 
     def send_to_main(self, tensors: Sequence[Tensor | None]) -> None:
-        """Send tensors of any kind to the main rank, which must receive them; waits until they are on the way."""
+        """Send tensors of any kind to the main rank, which must call receive; wait until they are sent."""
         own = [None if tensor is None else tensor.detach().cpu().contiguous() for tensor in tensors]
         data = json.dumps([None if tensor is None else _kind(tensor) for tensor in own]).encode()
         torch.distributed.send(torch.tensor([len(data)]), 0)
@@ -91,7 +91,7 @@ class Ranks:
                 torch.distributed.send(_as_bytes(tensor), 0)
 
     def receive(self, rank: int) -> list[Tensor | None]:
-        """Receive, as the main rank, what another one sends."""
+        """Receive the tensors of another rank, as the main rank."""
         size = torch.zeros(1, dtype=torch.int64)
         torch.distributed.recv(size, rank)
         blob = _blank(int(size))
@@ -104,25 +104,25 @@ class Ranks:
 
 
 class Patience:
-    """Keeps the other ranks waiting while the main one does long work alone: unheard of for half an hour, they end."""
+    """Keeps the other ranks waiting while the main one works alone; without a word for half an hour they would end."""
 
     def __init__(self, ranks: Ranks, seconds: float = 60.0) -> None:
-        """Speak to them after so many seconds at the earliest."""
+        """Contact them at most once in this many seconds."""
         self._ranks, self._seconds, self._last = ranks, seconds, time.monotonic()
 
     def beg(self) -> None:
-        """Ask them to wait on; to be called from time to time."""
+        """Ask them to keep waiting; call it from time to time."""
         if not self._ranks.alone and time.monotonic() - self._last > self._seconds:
             self._ranks.from_main([True, None])
             self._last = time.monotonic()
 
     def end(self, value: Any = None) -> None:
-        """Let them go on, with a value that JSON can hold."""
+        """Let them continue, with a value (JSON)."""
         self._ranks.from_main([False, value])
 
 
 def wait_for_main(ranks: Ranks) -> Any:
-    """Wait, as another rank, until the main one's patience ends, and return the value that it gives."""
+    """Wait, as another rank, until the main one ends its Patience; return its value."""
     while (found := ranks.from_main(None))[0]:
         pass
     return found[1]
@@ -133,7 +133,7 @@ ALONE = Ranks()
 
 
 def join_ranks() -> Ranks:
-    """Join the processes that torchrun has started together; alone without it. May be called again and again.
+    """Join the processes that torchrun has started; return ALONE without it. May be called repeatedly.
 
     Tensors in main memory go through gloo, those of a CUDA device through nccl.
     """
@@ -150,7 +150,7 @@ def join_ranks() -> Ranks:
 
 
 def leave_ranks() -> None:
-    """End the connection to the other ranks, after the last thing that they have to tell each other."""
+    """Close the connection to the other ranks, after their last message."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.all_reduce(torch.zeros(1))
         torch.distributed.destroy_process_group()
@@ -168,7 +168,7 @@ def _empty(kind: Sequence[Any]) -> Tensor:
 
 
 def _as_bytes(tensor: Tensor) -> Tensor:
-    """Return the memory of a tensor that lies in one piece."""
+    """Return the memory of a contiguous tensor."""
     return tensor.reshape(-1).view(torch.uint8)
 
 

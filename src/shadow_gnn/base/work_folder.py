@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
-from shadow_gnn.base.files import NpyFile, Rows, npy_head, read_object, write_file
+from shadow_gnn.base.files import npy_head, read_object, write_file
 
 NPY_HEAD_BYTES = 128
 _MAX_STATE_BYTES = 16 << 20
@@ -44,10 +44,10 @@ class Scratch(Protocol):
 
 
 class TemporaryScratch:
-    """Scratch in unnamed files: gone when the process ends, however it ends; saves no state."""
+    """Scratch in unnamed files, which disappear however the process ends; saves no state."""
 
     def __init__(self, folder: Path) -> None:
-        """Take space in a folder, or in the nearest one above it that exists."""
+        """Use a folder, or its nearest existing parent."""
         self._folder = folder
         self._rows: dict[str, DiskRows] = {}
 
@@ -100,14 +100,14 @@ class WorkFolder:
         write_file(self.folder / f"{stage}.json", json.dumps(dict(state)).encode())
 
 
-def finished(rows: DiskRows) -> Rows:
-    """Return an array with room for a header as a .npy file to link to; one without a name is returned unchanged."""
-    if rows.path is None:
-        return rows
-    rows.shorten(len(rows))
-    rows.write_head(npy_head(rows.dtype, rows.shape))
-    rows.flush()
-    return NpyFile(rows.path, rows)
+def finished(rows: DiskRows) -> DiskRows:
+    """Complete a named array with room for a header as a .npy file; write_npy then links to it."""
+    if rows.path is not None:
+        rows.shorten(len(rows))
+        rows.write_head(npy_head(rows.dtype, rows.shape))
+        rows.flush()
+        rows.npy_path = rows.path
+    return rows
 
 
 def work_folder_of(target: Path) -> Path:

@@ -31,7 +31,7 @@ class _Strict(BaseModel):
 
 
 class FileEntry(_Strict):
-    """What graph.json says about one .npy file."""
+    """Description of one .npy file."""
 
     dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8"]
     """NumPy name of the values' type, little-endian."""
@@ -47,7 +47,7 @@ class Manifest(_Strict):
     """The content of graph.json, apart from the checksum over itself."""
 
     format: Literal["shadow-graph"]
-    """Tells a graph folder from any other folder with a graph.json."""
+    """Distinguishes a graph folder from other folders with a graph.json."""
     version: Literal[1]
     """Version of the folder's layout."""
     num_nodes: Count
@@ -55,9 +55,9 @@ class Manifest(_Strict):
     num_edges: Count
     """CSR entries: an undirected edge counts twice."""
     directed: bool
-    """False if every edge is there in both directions."""
+    """False if every edge is stored in both directions."""
     num_feature_columns: Count | None
-    """F, or None without features; the width of sparse features is written nowhere else."""
+    """F, or None without features; the width of sparse features is stored only here."""
     fingerprint: Hash
     """Hash of the topology and the edge weights."""
     files: dict[FileName, FileEntry]

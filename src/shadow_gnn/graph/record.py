@@ -1,6 +1,6 @@
 """Graph: a frozen record of CSR arrays, features, labels and splits.
 
-Not for: reading or writing files (store.py), nor for building a CSR from raw edges (ingest).
+Not for: reading or writing files (store.py), nor for building a CSR from raw edges (importing/build.py).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +35,7 @@ class SparseFeatures:
     num_columns: int
     """Width F of the dense matrix."""
     fingerprint_hint: str | None = None
-    """What tells these features from others, where it is stored; computed when it is None."""
+    """The stored fingerprint; None to compute it."""
 
     def __post_init__(self) -> None:
         if len(self.indptr) == 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
@@ -78,7 +78,7 @@ class DenseFeatures:
     scale: Array | None = None
     """float32 [F], the step of each int8 column; None for float matrices."""
     fingerprint_hint: str | None = None
-    """What tells these features from others, where it is stored; computed when it is None."""
+    """The stored fingerprint; None to compute it."""
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or self.matrix.dtype not in (np.float32, np.float16, np.int8):
@@ -133,12 +133,12 @@ def feature_arrays(x: Features) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class NodeNames:
-    """The source's own id of each node (or class) as text, in one block of bytes that can be memory-mapped."""
+    """Names of nodes or classes as text, in one block of bytes that can be memory-mapped."""
 
     ptr: Array
-    """int64 [N + 1], where each name begins in `text`."""
+    """int64 [N + 1], start of each name in `text`."""
     text: Array
-    """uint8, the UTF-8 bytes of all names one after the other."""
+    """uint8, the UTF-8 bytes of all names."""
 
     def __post_init__(self) -> None:
         if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
@@ -157,16 +157,16 @@ class NodeNames:
 class Graph:
     """A whole graph in memory or memory-mapped from a graph folder.
 
-    Row v of the CSR lists the nodes that send messages to v (its in-neighbours), ascending and without
-    duplicates. An undirected graph holds both directions, so there the direction does not matter.
+    Row v of the CSR lists the nodes that send messages to v (its in-neighbors), ascending and without duplicates. An
+    undirected graph stores both directions of every edge.
     """
 
     indptr: Array
-    """int64 [N + 1], where each node's list begins."""
+    """int64 [N + 1], start of each node's list."""
     indices: Array
-    """int32 or int64 [E], the neighbour lists one after the other."""
+    """int32 or int64 [E], the neighbor lists one after the other."""
     directed: bool = False
-    """False if every edge is there in both directions."""
+    """False if every edge is stored in both directions."""
     x: Features | None = None
     """Node features, or None."""
     y: Array | None = None
@@ -176,23 +176,23 @@ class Graph:
     edge_attr: Array | None = None
     """float32 [E, D], features of each CSR entry."""
     edge_id: Array | None = None
-    """int64 [E], the row of the source's edge list that each CSR entry came from."""
+    """int64 [E], the row of each CSR entry in the source's edge list."""
     splits: Mapping[str, Array] = field(default_factory=dict)
     """Node ids by split name (train, valid, test), int64."""
     pairs: Mapping[str, Array] = field(default_factory=dict)
     """Given pairs for link prediction by name (train_pos, valid_pos, valid_neg, test_pos, ...), int64 [P, 2]."""
     node_name: NodeNames | None = None
-    """The source's own ids, where they were not 0..N-1."""
+    """Original ids of the source, if they were not 0..N-1."""
     class_name: NodeNames | None = None
-    """The source's own name of each class, or None."""
+    """Name of each class, or None."""
     path: Path | None = None
-    """The folder it was opened from, or None for a graph made in memory."""
+    """Folder of an opened graph; None for a graph made in memory."""
     fingerprint_hint: str | None = None
-    """The stored fingerprint of the topology; computed when it is None."""
+    """The stored fingerprint of the topology; None to compute it."""
 
     def __post_init__(self) -> None:
         _check_shapes(self)
-        # A folder was verified when it was written; arrays that somebody hands over were not.
+        # A folder was checked when it was written; arrays of a caller were not.
         if self.path is None:
             _check_lists(self)
         object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
@@ -220,7 +220,7 @@ class Graph:
         return as_html("Graph", self._facts())
 
     def _facts(self) -> dict[str, str]:
-        """Return what a reader wants to know first; nothing of a memory map is read for it."""
+        """Return the main facts of the graph, without reading memory maps."""
         weighted = "" if self.edge_weight is None else ", weighted"
         edges = self.num_edges if self.directed else self.num_edges // 2
         facts = {
@@ -246,7 +246,7 @@ class Graph:
             return open_graph, (self.path,)
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values |= {"splits": dict(self.splits), "pairs": dict(self.pairs)}
-        return _rebuild, (values,)
+        return partial(Graph, **values), ()
 
 
 def _feature_fact(x: Features) -> str:
@@ -261,12 +261,8 @@ def _label_fact(y: Array, class_name: NodeNames | None) -> str:
     return "classes" if class_name is None else f"{len(class_name):,} classes"
 
 
-def _rebuild(values: dict[str, Any]) -> Graph:
-    return Graph(**values)
-
-
 def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | None) -> str:
-    """Hash the CSR's values, whatever their integer width, in bounded memory."""
+    """Hash the values of a CSR, independent of their integer width, in bounded memory."""
     digest = hashlib.blake2b(digest_size=16)
     step = 1 << 18
     for array, dtype in ((indptr, "<i8"), (indices, "<i8"), (edge_weight, "<f4")):
@@ -278,7 +274,7 @@ def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | Non
 
 
 def _check_lists(graph: Graph) -> None:
-    """Check every neighbour list: ids in range, ascending, and the other direction there if undirected."""
+    """Check every neighbor list: ids in range, ascending, and symmetric if undirected."""
     indptr, indices = graph.indptr, graph.indices
     if (np.diff(indptr) < 0).any():
         raise ValueError(f"Graph: indptr must ascend, it falls after node {int(np.argmax(np.diff(indptr) < 0))}")
@@ -307,7 +303,7 @@ def _is_symmetric(indptr: Array, indices: Array) -> bool:
 
 
 def _check_shapes(graph: Graph) -> None:
-    """Check what can be checked in O(1): dtypes, lengths, ends of indptr."""
+    """Make all checks of O(1): dtypes, lengths, ends of indptr."""
     indptr, indices = graph.indptr, graph.indices
     if indptr.ndim != 1 or indptr.dtype != np.int64 or len(indptr) < 1:
         raise ValueError(f"Graph: indptr must be a 1-D int64 array of length N + 1, got {indptr.dtype} {indptr.shape}")
@@ -338,7 +334,7 @@ def _check_pairs(graph: Graph) -> None:
     for name, pairs in graph.pairs.items():
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype != np.int64:
             raise ValueError(f"Graph: pairs {name} must be int64 [P, 2], got {pairs.dtype} {list(pairs.shape)}")
-        # Those of a folder are read by verify.py.
+        # verify.py checks those of a folder.
         if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
             worst = pairs.min() if pairs.min() < 0 else pairs.max()
             raise ValueError(
@@ -351,7 +347,7 @@ def _check_class_names(graph: Graph) -> None:
         return
     if graph.y is None or graph.y.dtype.kind == "f":
         raise ValueError("Graph: class_name must go with labels that are classes, got none")
-    # Those of a folder are compared with its labels by verify.py: here that would read them all.
+    # verify.py checks those of a folder: here it would read all labels.
     if graph.path is not None:
         return
     needed, given = graph.y.shape[1] if graph.y.ndim == 2 else 1 + int(graph.y.max(initial=-1)), len(graph.class_name)

@@ -1,6 +1,6 @@
 """Store: open a graph folder memory-mapped, save a graph as one.
 
-Not for: turning foreign formats into graphs (ingest), nor for checking every byte (verify.py).
+Not for: importing other formats (importing), nor for checking every byte (verify.py).
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.files import (
     NpyError,
-    NpyFile,
     Progress,
     Rows,
     Written,
@@ -31,6 +30,7 @@ from shadow_gnn.base.files import (
     write_npy,
 )
 from shadow_gnn.graph.record import (
+    Array,
     DenseFeatures,
     Features,
     Graph,
@@ -43,15 +43,13 @@ from shadow_gnn.graph.record import (
 if TYPE_CHECKING:
     from shadow_gnn.graph.manifest import FileEntry, Manifest
 
-Array = NDArray[Any]
-
 MANIFEST = "graph.json"
 _SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _FREE_BYTES = 1 << 16
 
 
 def open_graph(folder: str | Path) -> Graph:
-    """Open a graph folder: every array is mapped read-only, nothing is read but the heads of the files."""
+    """Open a graph folder: arrays are mapped read-only, and only the headers of the files are read."""
     folder = Path(folder)
     manifest, arrays = open_arrays(folder)
     try:
@@ -84,26 +82,26 @@ def open_graph(folder: str | Path) -> Graph:
 
 
 def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> None:
-    """Save a graph as a folder in one step: after a crash the folder is there whole, or as it was before."""
+    """Save a graph as a folder in one step: after a crash the folder is complete, or as it was before."""
     save_contents(contents_of(graph), Path(folder), overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a graph folder is to hold; the arrays may be streamed from wherever they are."""
+    """Contents of a graph folder; the arrays may be streamed."""
 
     arrays: Mapping[str, Array | Rows]
-    """By the name of the file (without .npy) that is to hold each."""
+    """Arrays by the names of their files, without .npy."""
     directed: bool
-    """False if every edge is there in both directions."""
+    """False if every edge is stored in both directions."""
     num_feature_columns: int | None
     """F, or None without features."""
     fingerprint: str | None = None
-    """Hash of the topology and the edge weights; computed when it is None."""
+    """Hash of the topology and the edge weights; None to compute it."""
 
 
 def contents_of(graph: Graph) -> Contents:
-    """Return what the folder of a graph holds."""
+    """Return the contents of the folder of a graph."""
     columns = None if graph.x is None else graph.x.shape[1]
     return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint)
 
@@ -117,13 +115,13 @@ def save_contents(
     place: Path | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Write a graph folder in one step; if `check` raises for the written graph, there is no folder.
+    """Write a graph folder in one step; if `check` raises for the written graph, no folder is made.
 
-    place: where the folder is put together; None takes a new name beside it.
+    place: temporary folder; None for a new name next to the folder.
     """
     arrays = contents.arrays
     check_target(folder, overwrite=overwrite)
-    copied = [array for array in arrays.values() if not isinstance(array, NpyFile)]
+    copied = [array for array in arrays.values() if not (isinstance(array, DiskRows) and array.npy_path)]
     check_space(folder, sum(math.prod(array.shape) * array.dtype.itemsize for array in copied))
     with new_folder(folder, overwrite=overwrite, place=place) as temporary:
         for inner in ("split", "pairs"):
@@ -137,7 +135,7 @@ def save_contents(
 
 
 def graph_arrays(graph: Graph) -> dict[str, Array]:
-    """Return the arrays of a graph by the name of the file (without .npy) that holds each."""
+    """Return the arrays of a graph by the names of their files, without .npy."""
     for owner, names in (("a split's", graph.splits), ("the pairs'", graph.pairs)):
         for name in names:
             if not _SPLIT_NAME.fullmatch(name):
@@ -156,7 +154,7 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
 
 
 def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
-    """Read graph.json and map every file it lists, after checking that each is what it says."""
+    """Read graph.json and map every listed file after checking its type and shape."""
     from shadow_gnn.graph.manifest import read_manifest
 
     if not folder.is_dir():
@@ -216,17 +214,11 @@ def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
     from shadow_gnn.graph.manifest import FileEntry, Manifest, dump_manifest
 
     arrays: Mapping[str, Any] = contents.arrays
-    entries = {
-        f"{name}.npy": FileEntry.model_validate(
-            {
-                "dtype": array.dtype.name,
-                "shape": list(array.shape),
-                "num_bytes": written[name].num_bytes,
-                "blake2b": written[name].checksum,
-            }
-        )
-        for name, array in arrays.items()
-    }
+    entries = {}
+    for name, array in arrays.items():
+        entry = {"dtype": array.dtype.name, "shape": list(array.shape)}
+        entry |= {"num_bytes": written[name].num_bytes, "blake2b": written[name].checksum}
+        entries[f"{name}.npy"] = FileEntry.model_validate(entry)
     fingerprint = contents.fingerprint or topology_fingerprint(
         arrays["indptr"], arrays["indices"], arrays.get("edge_weight")
     )
@@ -244,7 +236,7 @@ def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
 
 
 def check_target(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a name that is taken; with overwrite, refuse only what is not a graph folder and nothing else."""
+    """Refuse an existing path; with overwrite, refuse only a path that is not purely a graph folder."""
     if not os.path.lexists(folder):
         return
     if not overwrite:
@@ -259,7 +251,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
 
 
 def check_space(folder: Path, num_bytes: int) -> None:
-    """Say early that the disk is too small, before gigabytes are written in vain."""
+    """Raise at once if the disk is too small, before gigabytes are written in vain."""
     parent = Path(os.path.realpath(folder)).parent
     while not parent.exists():
         parent = parent.parent

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.base.files import BLOCK_BYTES, Progress, new_checksum, open_regular, silent
-from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames, SparseFeatures, topology_fingerprint
+from shadow_gnn.base.files import BLOCK_BYTES, Progress, Written, describe_file, silent
+from shadow_gnn.graph.record import Array, DenseFeatures, Graph, NodeNames, SparseFeatures, topology_fingerprint
 from shadow_gnn.graph.store import MANIFEST, open_arrays, open_graph
 
-Array = NDArray[Any]
 _ROWS = 1 << 20
 
 
@@ -30,7 +29,7 @@ def verify_graph(folder: str | Path, progress: Progress = silent) -> None:
     _check_no_strangers(folder, set(manifest.files))
     for step, (name, entry) in enumerate(manifest.files.items()):
         progress("checksums", step, len(manifest.files))
-        _check_file(folder / name, entry.num_bytes, entry.blake2b)
+        _check_file(folder / name, Written(entry.num_bytes, entry.blake2b))
     progress("lists", 0, 1)
     _check_ptr(folder / "indptr.npy", graph.indptr)
     check_lists(folder / "indices.npy", graph.indptr, graph.indices, graph.num_nodes, self_loops=False)
@@ -52,16 +51,12 @@ def _check_no_strangers(folder: Path, known: set[str]) -> None:
                 raise FolderError(f"{folder / relative}: is not listed in {MANIFEST}")
 
 
-def _check_file(path: Path, num_bytes: int, expected: str) -> None:
-    checksum, done = new_checksum(), 0
+def _check_file(path: Path, expected: Written) -> None:
     try:
-        with open_regular(path, follow_links=False) as handle:
-            while block := handle.read(BLOCK_BYTES):
-                checksum.update(block)
-                done += len(block)
+        found = describe_file(path, follow_links=False)
     except OSError as error:
         raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if done != num_bytes or checksum.hexdigest() != expected:
+    if found != expected:
         raise FolderError(f"{path}: was edited or damaged: its checksum does not fit")
 
 
@@ -96,7 +91,7 @@ def check_lists(path: Path, indptr: Array, indices: Array, num_columns: int, *, 
 
 
 def entries(indptr: Array, indices: Array, size: int = _ROWS) -> Iterator[tuple[int, Array, Array]]:
-    """Give (first position, row of each entry, value of each entry) for blocks of CSR entries."""
+    """Yield (first position, row of each entry, value of each entry) for blocks of CSR entries."""
     for start in range(0, len(indices), size):
         stop = min(start + size, len(indices))
         first = int(np.searchsorted(indptr, start, side="right")) - 1
@@ -109,7 +104,7 @@ def entries(indptr: Array, indices: Array, size: int = _ROWS) -> Iterator[tuple[
 def _check_symmetric(path: Path, graph: Graph) -> None:
     """Compare a hash of all (u, v, weight) with that of all (v, u, weight): one pass, no random access.
 
-    The key is drawn anew each time, so that no file can be made to deceive it.
+    The key is random each time, so that no file can be crafted to pass.
     """
     key = np.frombuffer(os.urandom(8), dtype=np.uint64)[0]
     forward = backward = np.uint64(0)
@@ -118,31 +113,28 @@ def _check_symmetric(path: Path, graph: Graph) -> None:
         if graph.edge_weight is not None:
             bits = np.ascontiguousarray(graph.edge_weight[start : start + len(row)]).view(np.uint32)
             weight = bits.astype(np.uint64)
-        forward = _add(forward, _mix(_mix(_mix(row.view(np.uint64) ^ key) + column.view(np.uint64)) + weight))
-        backward = _add(backward, _mix(_mix(_mix(column.view(np.uint64) ^ key) + row.view(np.uint64)) + weight))
+        u, v = row.view(np.uint64), column.view(np.uint64)
+        forward = np.add.reduce(_mix(_mix(_mix(u ^ key) + v) + weight), initial=forward)
+        backward = np.add.reduce(_mix(_mix(_mix(v ^ key) + u) + weight), initial=backward)
     if forward != backward:
         raise FolderError(f"{path}: must hold both directions of every edge, with the same weight, {_one_sided(graph)}")
 
 
-def _add(total: Any, values: NDArray[np.uint64]) -> Any:
-    return np.add.reduce(values, initial=total)
-
-
 def _mix(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter the bits of each value (the finaliser of splitmix64)."""
+    """Mix the bits of each value (the finalizer of splitmix64)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
 
 
 def _one_sided(graph: Graph) -> str:
-    """Name one entry without its twin; a slow search, made only after a fault is certain."""
+    """Describe one entry without its reverse; a slow search, only after a fault is certain."""
     for start, row, column in entries(graph.indptr, graph.indices, 1 << 12):
         for at, (target, source) in enumerate(zip(row.tolist(), column.tolist(), strict=True)):
             low, high = int(graph.indptr[source]), int(graph.indptr[source + 1])
             found = low + int(np.searchsorted(graph.indices[low:high], target))
             if found == high or graph.indices[found] != target:
-                return f"({source}, {target}) is there only once"
+                return f"({source}, {target}) is stored in one direction only"
             if graph.edge_weight is not None and graph.edge_weight[found] != graph.edge_weight[start + at]:
                 return f"({source}, {target}) has two weights"
     return "they are not"
@@ -248,7 +240,7 @@ def _check_splits(folder: Path, graph: Graph) -> None:
 
 
 def _check_pairs(folder: Path, graph: Graph) -> None:
-    """Check the ends of given pairs; their shape was checked when the graph was opened."""
+    """Check the ids of given pairs; their shape was checked when the graph was opened."""
     for name, pairs in graph.pairs.items():
         for start, block in _blocks(pairs):
             if block.size and not 0 <= block.min() <= block.max() < graph.num_nodes:

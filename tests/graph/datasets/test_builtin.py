@@ -37,7 +37,7 @@ def node(graph, name):
     return next(number for number in range(graph.num_nodes) if graph.node_name[number] == name)
 
 
-def neighbours(graph, name):
+def neighbors(graph, name):
     number = node(graph, name)
     return {graph.node_name[int(other)] for other in graph.indices[graph.indptr[number] : graph.indptr[number + 1]]}
 
@@ -81,8 +81,8 @@ def test_has_no_self_loops(graph):
 def test_known_packages_have_their_section_and_their_relations(graph):
     assert graph.class_name[int(graph.y[node(graph, "python3-numpy")])] == "python"
     assert graph.class_name[int(graph.y[node(graph, "0ad")])] == "games"
-    assert {"0ad-data", "0ad-data-common", "libsodium23", "dpkg"} <= neighbours(graph, "0ad")
-    assert "0ad" in neighbours(graph, "0ad-data")
+    assert {"0ad-data", "0ad-data-common", "libsodium23", "dpkg"} <= neighbors(graph, "0ad")
+    assert "0ad" in neighbors(graph, "0ad-data")
 
 
 def test_every_column_of_features_is_of_use(graph):
@@ -138,7 +138,7 @@ def test_cache_that_cannot_be_written_says_what_to_do(cache):
 def test_damaged_folder_in_the_cache_says_what_to_do(cache):
     path = open_dataset("debian").path
     (path / "y.npy").unlink()
-    with pytest.raises(FolderError, match=r"y\.npy.*remove .* to have it unpacked again"):
+    with pytest.raises(FolderError, match=r"y\.npy.*remove .* to unpack it again"):
         open_dataset("debian")
 
 

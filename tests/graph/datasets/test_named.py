@@ -1,4 +1,4 @@
-"""Named data sets: every one from the layout in which it is published, without the internet."""
+"""Named datasets, each from its published layout, without the internet."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def offline(monkeypatch):
 
 
 def addresses(monkeypatch, name, given):
-    """Let a data set come from other addresses."""
+    """Let a dataset come from other addresses."""
     source = replace(source_of(name), addresses=lambda: given)
     monkeypatch.setattr(named, "source_of", lambda wanted: source)
 
@@ -121,8 +121,8 @@ def test_another_graph_is_refused_and_leaves_nothing(tmp_path):
     with pytest.raises(SourceError) as caught:
         get_dataset("flickr", Getting(tmp_path))
     assert str(caught.value) == (
-        f"flickr: the files in {tmp_path / 'raw' / 'flickr'} are not this data set: "
-        "edges listed in the raw files must be 899,756, got 11; shadow data import takes a graph as it is"
+        f"flickr: the files in {tmp_path / 'raw' / 'flickr'} are not this dataset: "
+        "edges listed in the raw files must be 899,756, got 11; shadow data import imports them without this check"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["raw"]
 

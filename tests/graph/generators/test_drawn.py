@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shadow_gnn.graph.generators.drawn import DrawnEdges, DrawnFeatures, DrawnLabels, drawn_splits
+from shadow_gnn.graph.generators.drawn import DrawnEdges, drawn_features, drawn_labels, drawn_splits
 from shadow_gnn.graph.generators.plan import GraphPlan
 
 LABEL_NOISE = 0.1
@@ -39,7 +39,7 @@ def test_block_model_keeps_its_share_of_edges_inside(inside):
     plan = GraphPlan("dcsbm", 4000, 50, num_classes=4, inside=inside, seed=5)
     src, dst = all_edges(plan)
     src, dst = src[src != dst], dst[src != dst]
-    y = DrawnLabels(plan)[:]
+    y = drawn_labels(plan)[:]
     same = inside + (1 - inside) / 4
     kept = (1 - LABEL_NOISE) ** 2
     assert (y[src] == y[dst]).mean() == pytest.approx(kept * same + (1 - kept) / 4, abs=0.03)
@@ -65,21 +65,21 @@ def test_recursive_model_has_the_degrees_of_its_quadrants():
 def test_recursive_model_has_communities():
     plan = GraphPlan("rmat", 5000, 20, num_classes=4, seed=2)
     src, dst = all_edges(plan)
-    y = DrawnLabels(plan)[:]
+    y = drawn_labels(plan)[:]
     by_chance = (y[src] == np.random.default_rng(0).permutation(y[dst])).mean()
     assert (y[src] == y[dst]).mean() > by_chance + 0.15
     assert max(src.max(), dst.max()) < 5000
 
 
 @pytest.mark.parametrize("model", ["dcsbm", "rmat"])
-def test_features_lie_around_the_centre_of_their_group(model):
+def test_features_lie_around_the_center_of_their_group(model):
     plan = GraphPlan(model, 6000, 5, num_columns=32, num_classes=3, dtype="float32", seed=4)
-    x, y = DrawnFeatures(plan)[:], DrawnLabels(plan)[:]
-    centre = np.stack([x[y == label].mean(axis=0) for label in range(3)])
-    nearest = np.argmin(((x[:, None] - centre) ** 2).sum(axis=2), axis=1)
-    # Far better than chance, far from perfect: the neighbours are worth asking.
+    x, y = drawn_features(plan)[:], drawn_labels(plan)[:]
+    center = np.stack([x[y == label].mean(axis=0) for label in range(3)])
+    nearest = np.argmin(((x[:, None] - center) ** 2).sum(axis=2), axis=1)
+    # Far better than chance, far from perfect: the neighbors are worth asking.
     assert 0.6 < (nearest == y).mean() < 0.95
-    assert (x - centre[y]).std() == pytest.approx(2 / np.sqrt(3), rel=0.1)
+    assert (x - center[y]).std() == pytest.approx(2 / np.sqrt(3), rel=0.1)
 
 
 def test_splits_hold_their_shares_in_ascending_order_and_do_not_overlap():
@@ -100,4 +100,4 @@ def test_a_share_of_nothing_gives_no_split():
 def test_a_half_width_feature_is_the_rounded_one():
     plan = GraphPlan("dcsbm", 100, 1, num_columns=7, dtype="float32")
     half = GraphPlan("dcsbm", 100, 1, num_columns=7)
-    np.testing.assert_array_equal(DrawnFeatures(half)[:], DrawnFeatures(plan)[:].astype(np.float16))
+    np.testing.assert_array_equal(drawn_features(half)[:], drawn_features(plan)[:].astype(np.float16))

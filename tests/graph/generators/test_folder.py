@@ -9,7 +9,7 @@ import pytest
 
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.base.work_folder import work_folder_of
-from shadow_gnn.graph.generators.drawn import DrawnEdges, DrawnFeatures, DrawnLabels
+from shadow_gnn.graph.generators.drawn import DrawnEdges, drawn_features, drawn_labels
 from shadow_gnn.graph.generators.folder import generate_graph
 from shadow_gnn.graph.generators.plan import GraphPlan, disk_need
 from shadow_gnn.graph.importing.bounded import out_of_core
@@ -39,8 +39,8 @@ def test_equals_the_graph_built_in_memory(tmp_path, model):
     graph = open_graph(tmp_path / "g")
     np.testing.assert_array_equal(graph.indptr, expected.indptr)
     np.testing.assert_array_equal(graph.indices, expected.indices)
-    np.testing.assert_array_equal(graph.x.matrix, DrawnFeatures(plan)[:])
-    np.testing.assert_array_equal(graph.y, DrawnLabels(plan)[:])
+    np.testing.assert_array_equal(graph.x.matrix, drawn_features(plan)[:])
+    np.testing.assert_array_equal(graph.y, drawn_labels(plan)[:])
     assert sorted(graph.splits) == ["test", "train", "valid"]
     assert summary == expected_summary
     verify_graph(tmp_path / "g")

@@ -1,4 +1,4 @@
-"""Plans of made-up graphs: what is refused, and what the disk must hold."""
+"""Plans of synthetic graphs: refused values, and the disk need."""
 
 import pytest
 

@@ -13,7 +13,7 @@ from shadow_gnn.base.work_folder import open_work_folder
 from shadow_gnn.graph.importing.bounded.stream import import_job, stream_source
 from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
 from shadow_gnn.graph.importing.build import Summary
-from shadow_gnn.graph.importing.detect import ImportOptions
+from shadow_gnn.graph.importing.options import ImportOptions
 from shadow_gnn.graph.store import Contents, save_contents
 
 

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.importing.attach import NodeFiles
-from shadow_gnn.graph.importing.detect import ImportOptions, read_source
+from shadow_gnn.graph.importing.detect import read_source
+from shadow_gnn.graph.importing.options import ImportOptions, NodeFiles
 from shadow_gnn.graph.record import SparseFeatures
 
 

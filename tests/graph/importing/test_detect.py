@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.importing.detect import ImportOptions, detect, read_source
-from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions
+from shadow_gnn.graph.importing.detect import detect, read_source
 from shadow_gnn.graph.importing.in_memory import from_edges
+from shadow_gnn.graph.importing.options import EdgeListOptions, ImportOptions
 from shadow_gnn.graph.store import save_graph
 
 
@@ -27,7 +27,7 @@ def test_what_is_no_source_is_said(tmp_path):
     with pytest.raises(SourceError, match="must hold"):
         detect(tmp_path)
     save_graph(from_edges([0], [1]), tmp_path / "g")
-    with pytest.raises(SourceError, match="is a graph folder already"):
+    with pytest.raises(SourceError, match="is already a graph folder"):
         detect(tmp_path / "g")
     np.save(tmp_path / "x.npy", np.zeros(3))
     with pytest.raises(SourceError, match=r"one \.npy array"):

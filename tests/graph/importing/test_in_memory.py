@@ -43,7 +43,7 @@ def test_networkx_nodes_equal_as_text_are_refused():
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.coo_matrix, sp.csc_array])
-def test_scipy_symmetrised(form):
+def test_scipy_symmetrized(form):
     values = np.array([[0, 2, 0], [0, 0, 3], [0, 0, 0]], np.float32)
     assert matrix(from_scipy(form(values))).tolist() == [[0, 2, 0], [2, 0, 3], [0, 3, 0]]
     assert matrix(from_scipy(form(values), undirected=False)).tolist() == values.T.tolist()

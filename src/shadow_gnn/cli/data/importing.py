@@ -16,7 +16,7 @@ from shadow_gnn.cli.shared.sizes import memory_bytes, shares
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.importing.build import Summary
-    from shadow_gnn.graph.importing.detect import ImportOptions
+    from shadow_gnn.graph.importing.options import ImportOptions
 
 
 class Merge(StrEnum):
@@ -134,9 +134,7 @@ def import_command(
       shadow data import dataset/ogbn_arxiv my-graph
       shadow data import billion.parquet my-graph --memory 2GB
     """
-    from shadow_gnn.graph.importing.attach import NodeFiles
-    from shadow_gnn.graph.importing.detect import ImportOptions
-    from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions
+    from shadow_gnn.graph.importing.options import EdgeListOptions, ImportOptions, NodeFiles
 
     options = ImportOptions(
         directed=directed,

@@ -1,6 +1,6 @@
-"""Datasets: named graphs that are ready to open, the built-in one among them.
+"""Datasets: named graphs, including the built-in one.
 
-Not for: files that a user brings (ingest).
+Not for: a user's own files (importing).
 """
 
 from __future__ import annotations

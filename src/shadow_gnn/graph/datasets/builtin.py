@@ -1,6 +1,6 @@
-"""Builtin: unpack a graph that comes with the package into a cache folder, once, and open it from there.
+"""Built-in: unpack a graph of the package into a cache folder once, and open it from there.
 
-Not for: building the file that comes with the package (tools/build_debian_graph.py).
+Not for: building the packaged file (tools/build_debian_graph.py).
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames
 from shadow_gnn.graph.store import open_graph, save_graph
 
 BUILT_IN = ("debian",)
-"""Names of the graphs that come with the package."""
+"""Names of the built-in graphs."""
 
 _SPLITS = ("train", "valid", "test")
 
 
 def open_dataset(name: str, *, progress: Progress = silent) -> Graph:
-    """Open a built-in graph memory-mapped; its first use unpacks it into the cache folder (see cache_folder)."""
+    """Open a built-in graph memory-mapped; the first use unpacks it into the cache folder (see cache_folder)."""
     record = provenance(name)
-    # The content is in the name: a newer version of the package never meets the folder of an older one.
+    # The name holds a hash of the content: no version of the package opens the folder of another.
     folder = cache_folder() / f"{name}-{record['sha256'][:16]}"
     if not folder.exists():
         try:
             unpack_dataset(name, folder, progress=progress)
         except WriteError as error:
-            # Another process may have been faster; what it wrote is the same.
+            # Another process may have been faster; its folder is the same.
             if not folder.exists():
                 raise WriteError(f"{error}; set SHADOW_CACHE to a folder that can be written") from error
     try:
         return open_graph(folder)
     except FolderError as error:
-        raise FolderError(f"{error}; remove {folder} to have it unpacked again") from error
+        raise FolderError(f"{error}; remove {folder} to unpack it again") from error
 
 
 def unpack_dataset(name: str, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> None:
@@ -61,14 +61,14 @@ def cache_folder() -> Path:
     elif sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
-        # The XDG rules: a relative path there is to be ignored.
+        # By the XDG rules, a relative path is ignored.
         given = Path(os.environ.get("XDG_CACHE_HOME", ""))
         base = given if given.is_absolute() else Path.home() / ".cache"
     return base / "shadow-gnn"
 
 
 def provenance(name: str) -> dict[str, Any]:
-    """Return where a built-in graph comes from: release, date, counts, the file's sha256."""
+    """Return the origin of a built-in graph: release, date, counts, the file's sha256."""
     if name not in BUILT_IN:
         raise ValueError(f"open_dataset: name must be one of {', '.join(BUILT_IN)}, got {name!r}")
     text = (files("shadow_gnn.graph.datasets") / f"{name}.json").read_text(encoding="utf-8")
@@ -77,7 +77,7 @@ def provenance(name: str) -> dict[str, Any]:
 
 
 def read_builtin(name: str) -> Graph:
-    """Return a built-in graph in memory, after comparing its file with the recorded sha256."""
+    """Return a built-in graph in memory, after checking the sha256 of its file."""
     arrays = read_arrays(name)
     count = np.diff(arrays["indptr"])
     low, high = np.repeat(np.arange(len(count)), count), arrays["indices"].astype(np.int64)
@@ -97,10 +97,10 @@ def read_builtin(name: str) -> Graph:
 
 
 def read_arrays(name: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a built-in graph's file as they are there.
+    """Return the arrays in the file of a built-in graph.
 
-    indptr, indices: each edge at its lower end; x [F, N] int8, x_scale; y; split 0 to 2; source: a number that the
-    packages of one source share; node_name, class_name: texts with newlines between them.
+    indptr, indices: each edge at its lower end; x [F, N] int8, x_scale; y; split 0 to 2; source: a number shared by
+    the packages of one source; node_name, class_name: texts separated by newlines.
     """
     expected = provenance(name)["sha256"]
     with as_file(files("shadow_gnn.graph.datasets") / f"{name}.npz") as path:
@@ -112,7 +112,7 @@ def read_arrays(name: str) -> dict[str, NDArray[Any]]:
 
 
 def _names(block: NDArray[np.uint8]) -> NodeNames:
-    """Take the newlines between names out and note where each name begins."""
+    """Split a text at its newlines."""
     newline = block == ord("\n")
     ends = np.concatenate((np.flatnonzero(newline), [len(block)]))
     return NodeNames(np.concatenate(([0], ends - np.arange(len(ends)))), block[~newline])

@@ -1,7 +1,7 @@
-"""Download: bring one file from its address, whole or not at all, and unpack an archive of raw files.
+"""Download: fetch one file, whole or not at all, and unpack an archive of raw files.
 
-Not for: knowing the addresses; each data set's own file does. PyG's helper is not used to carry the bytes, since it
-switches off the check of certificates, shows no progress and takes a half-finished file for a whole one.
+Not for: the addresses (the file of each dataset). PyG's helper is not used: it disables the check of certificates,
+shows no progress and mistakes a half-finished file for a complete one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIMEOUT_SECONDS = 60
 
 
 def download(address: str, path: Path, progress: Progress) -> None:
-    """Bring a file to its place; a fault on the way is one line, and leaves nothing there."""
+    """Download a file to a path; after a fault nothing is left there."""
     try:
         with urlopen(address, timeout=_TIMEOUT_SECONDS) as answer:
             if answer.headers.get_content_type() == "text/html":
@@ -35,12 +35,12 @@ def download(address: str, path: Path, progress: Progress) -> None:
 
 
 def unpack(archive: Path, folder: Path, progress: Progress) -> None:
-    """Unpack a zip archive, without the one folder that everything in it lies in; files that are there stay."""
+    """Unpack a zip archive without its outermost folder; existing files are kept."""
     try:
         with zipfile.ZipFile(archive) as source:
             members = [member for member in source.infolist() if not member.is_dir()]
             if sum(member.file_size for member in members) > inflate_limit(archive.stat().st_size):
-                raise SourceError(f"{archive}: would inflate to more than is believable, like a zip bomb")
+                raise SourceError(f"{archive}: would inflate to too many bytes, like a zip bomb")
             for number, member in enumerate(members):
                 progress(f"unpacking {archive.name}", number, len(members))
                 parts = PurePosixPath(member.filename).parts[1:]
@@ -65,7 +65,7 @@ def _blocks(stream: Any, total: int, name: str, progress: Progress) -> Iterator[
 
 
 def _write(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> None:
-    """Write beside the place and rename, so that a file that is there is whole."""
+    """Write next to the path and rename, so that an existing file is always complete."""
     temporary = path.with_name(f".{path.name}.part")
     temporary.unlink(missing_ok=True)
     try:

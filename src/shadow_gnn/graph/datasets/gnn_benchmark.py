@@ -1,4 +1,4 @@
-"""Gnn benchmark: the Coauthor and Amazon graphs, from where PyG takes them.
+"""GNN benchmark: the Coauthor and Amazon graphs, from PyG's source.
 
 Not for: reading their files (graph/importing/formats/gnn_benchmark.py).
 """
@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
-from shadow_gnn.graph.datasets.source import Reading, Source, in_memory
+from shadow_gnn.base.files import Progress
+from shadow_gnn.graph.datasets.source import Source, in_memory
 from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.importing.formats.gnn_benchmark import read_gnn_benchmark
 from shadow_gnn.graph.importing.nodes import random_split
+from shadow_gnn.graph.importing.options import ImportOptions
 from shadow_gnn.graph.record import Graph
 
 SPLIT_SHARES = (60.0, 20.0, 20.0)
 SPLIT_SEED = 0
-"""These graphs come without a split: train, valid and test are drawn, in these percentages and with this seed."""
+"""These graphs have no official split: train, valid and test are drawn in these percentages with this seed."""
 
 _FILES = {
     "coauthor-cs": "ms_academic_cs.npz",
@@ -35,8 +38,8 @@ def benchmark_source(name: str) -> Source:
 
         return {file: f"{Amazon.url}{file}"}
 
-    def read(reading: Reading) -> tuple[Graph, Summary]:
-        graph, summary = read_gnn_benchmark(reading.raw / file, progress=reading.progress)
+    def read(raw: Path, options: ImportOptions, progress: Progress) -> tuple[Graph, Summary]:
+        graph, summary = read_gnn_benchmark(raw / file, progress=progress)
         return replace(graph, splits=random_split(SPLIT_SHARES, graph.num_nodes, graph.y, SPLIT_SEED)), summary
 
     return Source((file,), addresses, in_memory(read))

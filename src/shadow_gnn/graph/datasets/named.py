@@ -1,6 +1,6 @@
-"""Named: get a data set by its name: download, convert once, compare with what is published; find it again.
+"""Named: datasets by name: download, convert once, compare with the published counts; find the folder later.
 
-Not for: the built-in graph (builtin.py), nor for a user's own files (ingest).
+Not for: the built-in graph (builtin.py), nor for a user's own files (importing).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from shadow_gnn.graph.datasets.saint import saint_source
 from shadow_gnn.graph.datasets.source import Reading, Source
 from shadow_gnn.graph.datasets.statistics import PAPER, PYG, Statistics, dataset_differences, listing_differences
 from shadow_gnn.graph.importing.build import Summary
-from shadow_gnn.graph.importing.nodes import FeatureDtype
+from shadow_gnn.graph.importing.options import FeatureDtype, ImportOptions, NodeFiles
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST, open_graph, save_contents
 
 NAMES = (*PAPER, *PYG)
-"""Names of the data sets that can be had."""
+"""Names of the available datasets."""
 
 _KINDS = {
     **dict.fromkeys(("flickr", "reddit", "yelp"), saint_source),
@@ -38,16 +38,16 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Getting:
-    """Where a data set comes from and goes to."""
+    """Source and destination of a dataset."""
 
     data: Path | None = None
-    """Folder of graph folders, each with the name of its data set; None for data_folder()."""
+    """Folder of graph folders, each with the name of its dataset; None for data_folder()."""
     source: Path | None = None
     """Folder with the raw files, which are then not downloaded; None for raw/NAME in that folder."""
     feature_dtype: FeatureDtype = "auto"
-    """How dense features are stored; auto keeps float16 and makes float32 of all else."""
+    """Storage of dense features; auto keeps float16 and converts all else to float32."""
     expected: Statistics | None = None
-    """What the graph is compared with; None for what is published."""
+    """Expected counts of the graph; None for the published ones."""
 
 
 _DEFAULTS = Getting()
@@ -60,7 +60,7 @@ def data_folder() -> Path:
 
 
 def source_of(name: str) -> Source:
-    """Return what is known of a data set's raw files."""
+    """Return the raw files of a dataset."""
     if name not in _KINDS:
         near = get_close_matches(name, NAMES, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
@@ -69,7 +69,7 @@ def source_of(name: str) -> Source:
 
 
 def find_dataset(name: str, folder: Path | None = None) -> Path:
-    """Return the graph folder of a data set: `folder`/`name`, or `folder` itself if it is a graph folder."""
+    """Return the graph folder of a dataset: `folder`/`name`, or `folder` itself if it is a graph folder."""
     files = source_of(name).files
     place = folder or data_folder()
     if (place / MANIFEST).exists():
@@ -83,9 +83,9 @@ def find_dataset(name: str, folder: Path | None = None) -> Path:
 
 
 def get_dataset(name: str, getting: Getting = _DEFAULTS, *, progress: Progress = silent) -> tuple[Path, Summary | None]:
-    """Make the graph folder of a data set if it is not there; return it, and what the import read and removed.
+    """Make the graph folder of a dataset unless it exists; return it and the summary of the import.
 
-    A graph that is not the published one is refused, in one line that says what differs. None: it was there already.
+    A graph other than the published one is refused, with all differences in one line. None: the folder existed.
     """
     source = source_of(name)
     place = getting.data or data_folder()
@@ -106,7 +106,8 @@ def get_dataset(name: str, getting: Getting = _DEFAULTS, *, progress: Progress =
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{place}: cannot be made: {error.strerror or error}") from error
-    with source.read(Reading(raw, place, getting.feature_dtype, progress)) as (contents, summary):
+    options = ImportOptions(nodes=NodeFiles(feature_dtype=getting.feature_dtype))
+    with source.read(Reading(raw, place, options, progress)) as (contents, summary):
         _refuse(name, raw, listing_differences(name, summary, expected=getting.expected))
         save_contents(contents, folder, check=check, progress=progress)
     return folder, summary
@@ -115,13 +116,13 @@ def get_dataset(name: str, getting: Getting = _DEFAULTS, *, progress: Progress =
 def _refuse(name: str, raw: Path, lines: list[str]) -> None:
     if lines:
         raise SourceError(
-            f"{name}: the files in {raw} are not this data set: {'; '.join(lines)}; "
-            "shadow data import takes a graph as it is"
+            f"{name}: the files in {raw} are not this dataset: {'; '.join(lines)}; "
+            "shadow data import imports them without this check"
         )
 
 
 def _bring(name: str, source: Source, raw: Path, getting: Getting, progress: Progress) -> None:
-    """See to it that the raw files are there."""
+    """Download the raw files that are missing."""
     if not source.missing(raw) or not source.missing(raw / "raw"):
         return
     if getting.source is not None:
@@ -133,13 +134,13 @@ def _bring(name: str, source: Source, raw: Path, getting: Getting, progress: Pro
         addresses = source.addresses()
         wanted = tuple(addresses)
         for file, address in addresses.items():
-            is_there = (raw / file).exists()
-            if not is_there:
+            given = (raw / file).exists()
+            if not given:
                 download(address, raw / file, progress)
             if file.endswith(".zip"):
                 unpack(raw / file, raw, progress)
-                # What somebody put there is theirs to remove.
-                if not is_there:
+                # An archive that the user put there stays.
+                if not given:
                     (raw / file).unlink()
     except (ShadowError, OSError) as error:
         raise SourceError(

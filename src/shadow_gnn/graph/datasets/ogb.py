@@ -1,6 +1,6 @@
-"""Ogb: the node data sets arxiv, products and papers100M, and the link data set collab, from OGB's archives.
+"""OGB: the node datasets arxiv, products and papers100M, and the link dataset collab, from OGB's archives.
 
-Not for: OGB's own loader and its processed files, which today's torch refuses to load.
+Not for: OGB's own loader and its processed files, which current torch refuses to load.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
 from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.importing.formats.collab import read_collab
 from shadow_gnn.graph.importing.formats.ogb import read_ogb
-from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import Contents
 
 _PLACE = "https://snap.stanford.edu/ogb/data"
@@ -28,7 +27,7 @@ def ogb_source(name: str) -> Source:
     if name == "ogbl-collab":
         files = tuple(f"raw/{stem}.csv.gz" for stem in (*_TEXT, "edge_weight", "edge_year"))
         pairs = tuple(f"split/time/{split}.pt" for split in _SPLITS)
-        return Source((*files, *pairs), _archive("linkproppred/collab.zip"), in_memory(_read_collab))
+        return Source((*files, *pairs), _archive("linkproppred/collab.zip"), in_memory(read_collab))
     split = "sales_ranking" if name == "ogbn-products" else "time"
     splits = tuple(f"split/{split}/{part}.csv.gz" for part in _SPLITS)
     if name == "ogbn-papers100M":
@@ -36,23 +35,15 @@ def ogb_source(name: str) -> Source:
         return Source((*binary, *splits), _archive("nodeproppred/papers100M-bin.zip"), _stream)
     text = tuple(f"raw/{stem}.csv.gz" for stem in (*_TEXT, "node-label"))
     short = name.removeprefix("ogbn-")
-    return Source((*text, *splits), _archive(f"nodeproppred/{short}.zip"), in_memory(_read_nodes))
+    return Source((*text, *splits), _archive(f"nodeproppred/{short}.zip"), in_memory(read_ogb))
 
 
 def _archive(path: str) -> Callable[[], Mapping[str, str]]:
     return lambda: {path.rpartition("/")[2]: f"{_PLACE}/{path}"}
 
 
-def _read_nodes(reading: Reading) -> tuple[Graph, Summary]:
-    return read_ogb(reading.raw, feature_dtype=reading.feature_dtype, progress=reading.progress)
-
-
-def _read_collab(reading: Reading) -> tuple[Graph, Summary]:
-    return read_collab(reading.raw, feature_dtype=reading.feature_dtype, progress=reading.progress)
-
-
 @contextmanager
 def _stream(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
     streaming = StreamOptions(TemporaryScratch(reading.scratch), progress=reading.progress)
-    with stream_ogb(reading.raw, streaming, feature_dtype=reading.feature_dtype) as (arrays, summary):
-        yield Contents(arrays, False, arrays["x"].shape[1] if "x" in arrays else None), summary
+    with stream_ogb(reading.raw, reading.options, streaming) as (arrays, num_columns, summary):
+        yield Contents(arrays, False, num_columns), summary

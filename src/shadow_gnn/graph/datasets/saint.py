@@ -1,6 +1,6 @@
-"""Saint: Flickr, Reddit and Yelp as GraphSAINT published them, from where PyG takes them.
+"""Saint: Flickr, Reddit and Yelp as published by GraphSAINT, from PyG's source.
 
-Not for: Reddit with all its edges, which is another data set (PyG's Reddit; this one is its Reddit2).
+Not for: Reddit with all its edges, a different dataset (PyG's Reddit; this one is its Reddit2).
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shadow_gnn.graph.datasets.source import Reading, Source, in_memory
-from shadow_gnn.graph.importing.build import Summary
+from shadow_gnn.graph.datasets.source import Source, in_memory
 from shadow_gnn.graph.importing.formats.saint import read_saint
-from shadow_gnn.graph.record import Graph
 
 _KEYS = {
     "adj_full.npz": "adj_full_id",
@@ -34,8 +32,4 @@ def saint_source(name: str) -> Source:
             for file, key in _KEYS.items()
         }
 
-    return Source(tuple(_KEYS), addresses, in_memory(_read))
-
-
-def _read(reading: Reading) -> tuple[Graph, Summary]:
-    return read_saint(reading.raw, feature_dtype=reading.feature_dtype, progress=reading.progress)
+    return Source(tuple(_KEYS), addresses, in_memory(read_saint))

@@ -1,6 +1,6 @@
-"""Source: what every named data set offers: its raw files, where they come from, and how they are read.
+"""Source: the raw files of a named dataset, their addresses and their reader.
 
-Not for: any one data set (saint.py, ogb.py, planetoid.py, gnn_benchmark.py), nor for the raw formats (ingest).
+Not for: a single dataset (saint.py, ogb.py, planetoid.py, gnn_benchmark.py), nor for the raw formats (importing).
 """
 
 from __future__ import annotations
@@ -12,51 +12,51 @@ from pathlib import Path
 
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.importing.build import Summary
-from shadow_gnn.graph.importing.nodes import FeatureDtype
+from shadow_gnn.graph.importing.options import ImportOptions
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import Contents, contents_of
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What to do with raw files."""
+    """Raw files and the settings for reading them."""
 
     raw: Path
     """Folder of the raw files."""
     scratch: Path
-    """Folder on the disk where arrays too large for memory are put together."""
-    feature_dtype: FeatureDtype
-    """How dense features are stored."""
+    """Folder for arrays too large for memory."""
+    options: ImportOptions
+    """Settings of the import."""
     progress: Progress
-    """Told of what is being done."""
+    """Called with the progress of each stage."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One named data set."""
+    """One named dataset."""
 
     files: tuple[str, ...]
-    """Raw files that must be there, as paths inside the raw folder."""
+    """Required raw files, as paths inside the raw folder."""
     addresses: Callable[[], Mapping[str, str]]
-    """Gives the address of each file, or of one archive that holds them all; called only to download."""
+    """Returns the address of each file, or of one archive with all of them; called only to download."""
     read: Callable[[Reading], AbstractContextManager[tuple[Contents, Summary]]]
-    """Gives the contents of the graph folder; they can be read while the block lasts."""
+    """Opens the contents of the graph folder, which can be read inside the with block only."""
 
     def missing(self, raw: Path) -> list[str]:
-        """Return the raw files that are not there; text may also be there unpacked, without .gz."""
+        """Return the missing raw files; text may also be unpacked, without .gz."""
         return [
             name for name in self.files if not (raw / name).exists() and not (raw / name.removesuffix(".gz")).exists()
         ]
 
 
 def in_memory(
-    read: Callable[[Reading], tuple[Graph, Summary]],
+    read: Callable[[Path, ImportOptions, Progress], tuple[Graph, Summary]],
 ) -> Callable[[Reading], AbstractContextManager[tuple[Contents, Summary]]]:
-    """Return a reader for a data set that fits in memory."""
+    """Return the reader of a dataset that fits in memory."""
 
     @contextmanager
     def opened(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
-        graph, summary = read(reading)
+        graph, summary = read(reading.raw, reading.options, reading.progress)
         yield contents_of(graph), summary
 
     return opened

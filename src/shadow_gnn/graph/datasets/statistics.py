@@ -1,6 +1,6 @@
-"""Statistics: the paper's table of data sets, each with what its edges count, and how a graph differs from it.
+"""Statistics: published counts of the named datasets, and the differences of a graph from them.
 
-Not for: what any graph looks like (studies/analysis/describe.py).
+Not for: describing any graph (studies/analysis/describe.py).
 """
 
 from __future__ import annotations
@@ -12,132 +12,63 @@ from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.record import Graph
 
 Counting = Literal["both ways", "undirected", "links", "pairs"]
-"""What a number of edges counts: every edge once in each direction; every edge once; directed links as the source
-lists them, before the other direction is added; all positive pairs of training, validation and test."""
+"""How edges are counted: every edge once in each direction; every edge once; directed links as listed by the source,
+before the other direction is added; all positive pairs of training, validation and test."""
 
 _SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is published about a data set, and what its graph folder must hold."""
+    """Published counts of a dataset, and required counts of its graph folder."""
 
     num_nodes: int
     """Nodes."""
     edges: int
     """Edges as published."""
     counting: Counting
-    """What that number counts."""
+    """How they are counted."""
     num_columns: int
     """Feature columns."""
     num_classes: int | None
     """Classes, or yes/no labels per node; None for link prediction."""
     sizes: tuple[int | None, int | None, int | None] | None = None
-    """Nodes (for pairs: positive pairs) of train, valid and test; None where they are not known for certain."""
+    """Nodes (for pairs: positive pairs) of train, valid and test; None if not known for certain."""
     entries: int | None = None
-    """CSR entries of the graph folder, where they have been counted on the real graph; None asks only for a number
-    that the published one allows."""
+    """CSR entries of the graph folder, if counted on the real graph; None allows any number that is possible given
+    the published one."""
     listed: int | None = None
-    """Edges that the raw files list, repeated ones and self-loops among them; None if that is not published."""
+    """Edges listed in the raw files, including repeated ones and self-loops; None if not published."""
     multi_label: bool = False
     """True if a node has several yes/no labels."""
-    setting: Literal["inductive", "transductive", "link"] = "transductive"
-    """Whether training sees the other nodes."""
-    degree: int | None = None
-    """Mean degree as printed in the paper."""
-    shares: tuple[float, float, float] | None = None
-    """Shares of train, valid and test as printed in the paper."""
 
 
 PAPER: dict[str, Statistics] = {
     "flickr": Statistics(
-        89_250,
-        899_756,
-        "both ways",
-        500,
-        7,
-        sizes=(44_625, 22_312, 22_313),
-        entries=899_756,
-        listed=899_756,
-        setting="inductive",
-        degree=10,
-        shares=(0.50, 0.25, 0.25),
+        89_250, 899_756, "both ways", 500, 7, sizes=(44_625, 22_312, 22_313), entries=899_756, listed=899_756
     ),
     "reddit": Statistics(
-        232_965,
-        11_606_919,
-        "undirected",
-        602,
-        41,
-        sizes=(153_932, 23_699, 55_334),
-        listed=23_213_838,
-        setting="inductive",
-        degree=50,
-        shares=(0.66, 0.10, 0.24),
+        232_965, 11_606_919, "undirected", 602, 41, sizes=(153_932, 23_699, 55_334), listed=23_213_838
     ),
-    # Half of the 13,954,819 entries of its matrix, rounded up: self-loops are among them.
+    # Half of the 13,954,819 entries of its matrix, including self-loops, rounded up.
     "yelp": Statistics(
-        716_847,
-        6_977_410,
-        "undirected",
-        300,
-        100,
-        sizes=(537_635, None, None),
-        listed=13_954_819,
-        multi_label=True,
-        setting="inductive",
-        degree=10,
-        shares=(0.75, 0.10, 0.15),
+        716_847, 6_977_410, "undirected", 300, 100, sizes=(537_635, None, None), listed=13_954_819, multi_label=True
     ),
     "ogbn-arxiv": Statistics(
-        169_343,
-        1_166_243,
-        "links",
-        128,
-        40,
-        sizes=(90_941, 29_799, 48_603),
-        entries=2_315_598,
-        listed=1_166_243,
-        degree=7,
-        shares=(0.54, 0.18, 0.29),
+        169_343, 1_166_243, "links", 128, 40, sizes=(90_941, 29_799, 48_603), entries=2_315_598, listed=1_166_243
     ),
-    # The printed shares are not those of OGB's split, which has 0.08 / 0.02 / 0.90.
+    # The sizes are those of OGB's split, 0.08 / 0.02 / 0.90; the paper prints 0.10 / 0.02 / 0.88.
     "ogbn-products": Statistics(
-        2_449_029,
-        61_859_140,
-        "undirected",
-        100,
-        47,
-        sizes=(196_615, 39_323, 2_213_091),
-        listed=61_859_140,
-        degree=25,
-        shares=(0.10, 0.02, 0.88),
+        2_449_029, 61_859_140, "undirected", 100, 47, sizes=(196_615, 39_323, 2_213_091), listed=61_859_140
     ),
     "ogbn-papers100M": Statistics(
-        111_059_956,
-        1_615_685_872,
-        "links",
-        128,
-        172,
-        sizes=(1_207_179, 125_265, 214_338),
-        listed=1_615_685_872,
-        degree=29,
-        shares=(0.78, 0.08, 0.14),
+        111_059_956, 1_615_685_872, "links", 128, 172, sizes=(1_207_179, 125_265, 214_338), listed=1_615_685_872
     ),
     "ogbl-collab": Statistics(
-        235_868,
-        1_285_465,
-        "pairs",
-        128,
-        None,
-        sizes=(1_179_052, 60_084, 46_329),
-        listed=1_179_052,
-        setting="link",
-        degree=8,
-        shares=(0.92, 0.04, 0.04),
+        235_868, 1_285_465, "pairs", 128, None, sizes=(1_179_052, 60_084, 46_329), listed=1_179_052
     ),
 }
-"""The paper's table of data sets as printed, with the sizes of the official splits."""
+"""The paper's table of datasets as printed, with the sizes of the official splits."""
 
 PYG: dict[str, Statistics] = {
     "cora": Statistics(2_708, 10_556, "both ways", 1_433, 7, sizes=(140, 500, 1_000), entries=10_556),
@@ -148,11 +79,11 @@ PYG: dict[str, Statistics] = {
     "amazon-computers": Statistics(13_752, 491_722, "both ways", 767, 10, entries=491_722),
     "amazon-photo": Statistics(7_650, 238_162, "both ways", 745, 8, entries=238_162),
 }
-"""The other named data sets, as PyG's documentation has them."""
+"""The other named datasets, with the counts of PyG's documentation."""
 
 
 def dataset_statistics(name: str) -> Statistics:
-    """Return what is published about a named data set."""
+    """Return the published counts of a named dataset."""
     found = PAPER.get(name) or PYG.get(name)
     if found is None:
         raise ValueError(f"statistics: name must be one of {', '.join((*PAPER, *PYG))}, got {name!r}")
@@ -160,9 +91,9 @@ def dataset_statistics(name: str) -> Statistics:
 
 
 def dataset_differences(name: str, graph: Graph, *, expected: Statistics | None = None) -> list[str]:
-    """Return one line for each thing in which a graph is not the named data set; none if all agree.
+    """Return one line for each difference of a graph from the named dataset.
 
-    expected: what is asked of it instead of the published statistics.
+    expected: counts to use instead of the published ones.
     """
     wanted = expected or dataset_statistics(name)
     columns = 0 if graph.x is None else graph.x.shape[1]
@@ -183,17 +114,17 @@ def dataset_differences(name: str, graph: Graph, *, expected: Statistics | None 
 
 
 def listing_differences(name: str, summary: Summary, *, expected: Statistics | None = None) -> list[str]:
-    """Return a line if the raw files list another number of edges than those of the named data set."""
+    """Return a line if the raw files list a different number of edges than the named dataset."""
     wanted = (expected or dataset_statistics(name)).listed
     line = None if wanted is None else _line("edges listed in the raw files", wanted, summary.edges_read)
     return [] if line is None else [line]
 
 
 def entry_range(wanted: Statistics) -> tuple[int, int]:
-    """Return the fewest and the most CSR entries that an undirected graph folder of a data set may have.
+    """Return the fewest and the most CSR entries that an undirected graph folder of a dataset may have.
 
-    A published number may count self-loops, which a graph folder does not hold; of two links in opposite directions
-    an undirected graph makes one edge.
+    A published number may include self-loops, which a graph folder does not store; two links in opposite directions
+    become one undirected edge.
     """
     if wanted.entries is not None:
         return wanted.entries, wanted.entries

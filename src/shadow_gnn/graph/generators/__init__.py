@@ -1,4 +1,4 @@
-"""Generate: made-up graphs of any size, drawn straight into graph folders.
+"""Generators: synthetic graphs of any size, drawn straight into graph folders.
 
-Not for: real data (ingest, datasets).
+Not for: real data (importing, datasets).
 """

@@ -1,4 +1,4 @@
-"""Plan: what a made-up graph is to be, and what it will take on the disk.
+"""Plan: the description of a synthetic graph, and its disk need.
 
 Not for: drawing it (drawn.py) or writing it (folder.py).
 """
@@ -14,27 +14,27 @@ Model = Literal["dcsbm", "rmat"]
 FeatureDtype = Literal["float16", "float32"]
 
 COMMUNITY_NODES = 10_000
-"""Nodes of a community in graphs that are large enough: the same at every size, so that neighbourhoods are alike."""
+"""Nodes of a community in large graphs: the same at every size, so that neighborhoods are similar."""
 _MAX_EDGES = 1 << 40
 _ITEM_BYTES = {"float16": 2, "float32": 4}
 
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """A made-up graph; equal plans give equal folders, bit for bit."""
+    """A synthetic graph; equal plans give equal folders, bit for bit."""
 
     model: Model
     """dcsbm: communities and power-law degrees (degree-corrected stochastic block model); rmat: recursive quadrants."""
     num_nodes: int
     """N."""
     degree: float
-    """Mean number of neighbours before self-loops and repetitions are removed, which take a few per cent."""
+    """Mean number of neighbors before self-loops and repetitions, a few percent, are removed."""
     num_columns: int = 128
     """Feature columns F; 0 for none."""
     num_classes: int = 16
     """Classes C of the labels."""
     dtype: FeatureDtype = "float16"
-    """How features are stored."""
+    """Storage of features."""
     inside: float = 0.8
     """Share of edges that stay in their community; for dcsbm only."""
     shares: tuple[float, float, float] = (60.0, 20.0, 20.0)
@@ -65,27 +65,27 @@ class GraphPlan:
 
     @property
     def num_edges(self) -> int:
-        """Undirected edges that are drawn."""
+        """Number of undirected edges drawn."""
         return round(self.num_nodes * self.degree / 2)
 
     @property
     def num_communities(self) -> int:
-        """Communities of the block model, each of one class."""
+        """Number of communities of the block model, each of one class."""
         return min(self.num_nodes, max(self.num_classes, round(self.num_nodes / COMMUNITY_NODES)))
 
 
 @dataclass(frozen=True)
 class DiskNeed:
-    """Bytes that a made-up graph takes on the disk, rounded up."""
+    """Bytes of a synthetic graph on disk, rounded up."""
 
     topology: int
-    """Neighbour lists, if no edge were drawn twice."""
+    """Neighbor lists, if no edge were drawn twice."""
     features: int
     """Features."""
     others: int
     """Labels and splits."""
     largest: int
-    """The most at any time on the way there."""
+    """Peak while the folder is made."""
 
     @property
     def total(self) -> int:
@@ -94,10 +94,10 @@ class DiskNeed:
 
 
 def disk_need(plan: GraphPlan) -> DiskNeed:
-    """Return what a graph will take on the disk."""
+    """Return the disk need of a plan."""
     topology = 2 * plan.num_edges * 4 + (plan.num_nodes + 1) * 8
     features = plan.num_nodes * plan.num_columns * _ITEM_BYTES[plan.dtype]
-    # A label has 8 bytes, and so has the id of a node in a split; heads and graph.json are rounded up.
+    # A label and a node id in a split have 8 bytes each; headers and graph.json are rounded up.
     others = 8 * plan.num_nodes + int(8 * plan.num_nodes * sum(plan.shares) / 100) + (1 << 14)
     building = disk_bytes(plan.num_nodes, plan.num_edges)
     return DiskNeed(topology, features, others, max(building, topology + features + others))

@@ -1,4 +1,4 @@
-"""Archive: read arrays out of an .npz file after checking what inflating them would cost.
+"""Archive: read arrays from an .npz file after checking their inflated size.
 
 Not for: the meaning of the keys (formats/).
 """
@@ -10,15 +10,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import NpyError, NpyHeader, open_regular, read_npy_header
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array
 
 FREE_BYTES = 64 << 20
 MAX_RATIO = 400
@@ -26,7 +24,7 @@ _SKIP_VALUES = 1 << 17
 
 
 def inflate_limit(stored_bytes: int) -> int:
-    """Return how many bytes a file of `stored_bytes` may inflate to before it is taken for a bomb.
+    """Return how many bytes a file of `stored_bytes` may inflate to; a larger one counts as a zip bomb.
 
     Deflate's own maximum is 1032 to 1; wide one-hot features reach 200.
     """
@@ -34,13 +32,13 @@ def inflate_limit(stored_bytes: int) -> int:
 
 
 class Stream:
-    """The values of one array of an archive in the order of the file, as many at a time as one likes."""
+    """The values of one array of an archive, read in the order of the file."""
 
     def __init__(self, archive: Archive, key: str) -> None:
-        """Open the array; close() or the end of a with block gives it back."""
+        """Open the array; the end of a with block closes it."""
         self._archive, self._key = archive, key
-        self._raw = archive._open(key)
         with archive._named(key):
+            self._raw = archive._open(key)
             self.header = archive._header(key, self._raw)
         self._left = self.header.data_bytes
 
@@ -56,19 +54,19 @@ class Stream:
         with self._archive._named(self._key):
             self._archive._fill(self._raw, flat.view(np.uint8).data)
             self._left -= flat.nbytes
-            # Only at its end does the zip reader compare the checksum.
+            # The zip reader compares the checksum only at the end.
             if self._left == 0 and self._raw.read(1):
-                raise EOFError("goes on after its end")
+                raise EOFError("continues after its end")
         return flat.astype(flat.dtype.newbyteorder("="), copy=False)
 
     def skip(self, count: int) -> None:
-        """Leave the next `count` values out."""
+        """Skip the next `count` values."""
         while count > 0:
             count -= len(self.take(min(count, _SKIP_VALUES)))
 
 
 class Archive:
-    """An .npz file whose sizes have been checked; arrays are read one at a time."""
+    """An .npz file with checked sizes; arrays are read one at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -112,17 +110,13 @@ class Archive:
 
     def read(self, key: str) -> Array:
         """Read one array of booleans, integers or floats, in native byte order and C order."""
-        with self._named(key), self._open(key) as stream:
-            header = self._header(key, stream)
-            flat = np.empty(header.data_bytes // header.dtype.itemsize, header.dtype)
-            self._fill(stream, flat.view(np.uint8).data)
-            if stream.read(1):
-                raise EOFError("goes on after its end")
-        array = flat.reshape(header.shape, order="F" if header.fortran_order else "C")
-        return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+        with self.stream(key) as stream:
+            header = stream.header
+            flat = stream.take(header.data_bytes // header.dtype.itemsize)
+        return np.ascontiguousarray(flat.reshape(header.shape, order="F" if header.fortran_order else "C"))
 
     def stream(self, key: str) -> Stream:
-        """Open one array to be read piece by piece."""
+        """Open one array to read it piece by piece."""
         return Stream(self, key)
 
     def text(self, key: str) -> str:
@@ -134,7 +128,7 @@ class Archive:
 
     @contextmanager
     def _named(self, key: str) -> Iterator[None]:
-        """Name the file and the array in whatever the zip reader finds wrong."""
+        """Add the file and the array to any fault of the zip reader."""
         try:
             yield
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:

@@ -1,16 +1,15 @@
-"""Attach: add features, labels and splits from files of their own to a graph.
+"""Attach: add features, labels and splits from separate files to a graph.
 
-Not for: sources that bring them along (formats/).
+Not for: those inside a source (formats/).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
@@ -18,57 +17,17 @@ from shadow_gnn.graph.importing.archive import Archive
 from shadow_gnn.graph.importing.formats.npz import read_features
 from shadow_gnn.graph.importing.formats.saint import map_source
 from shadow_gnn.graph.importing.ids import positions
-from shadow_gnn.graph.importing.nodes import (
-    FeatureDtype,
-    LabelKind,
-    checked_splits,
-    dense_features,
-    labels,
-    random_split,
-)
+from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, labels, random_split
+from shadow_gnn.graph.importing.options import NodeFiles
 from shadow_gnn.graph.importing.table import Kind, Table, open_table, read_columns
-from shadow_gnn.graph.record import Features, Graph
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array, Features, Graph
 
 _ID_NAMES = ("node", "id", "node_id")
 _SPLIT_NAMES = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
-@dataclass(frozen=True)
-class NodeFiles:
-    """Files with one row per node. A .npy is in the order of node ids; a table is too, unless it has an id column."""
-
-    features: Path | None = None
-    """.npy matrix, SciPy .npz (kept sparse), CSV or Parquet."""
-    feature_columns: tuple[str, ...] = ()
-    """Columns of a table to take; all but the id column if empty."""
-    feature_dtype: FeatureDtype = "auto"
-    """How dense features are stored; auto keeps float16 and makes float32 of all else."""
-    labels: Path | None = None
-    """.npy, CSV or Parquet."""
-    label_columns: tuple[str, ...] = ()
-    """Columns of a table to take; all but the id column if empty."""
-    label_kind: LabelKind = "auto"
-    """class (whole numbers, -1 unknown), multi (0/1 columns) or value (regression)."""
-    splits: Path | None = None
-    """CSV or Parquet with a column `split` of train, valid, test (or empty)."""
-    train: Path | None = None
-    """.npy of node ids or a mask, or text with an id per line."""
-    valid: Path | None = None
-    """Like train."""
-    test: Path | None = None
-    """Like train."""
-    id_column: str | None = None
-    """Name of the id column in tables; None takes node, id or node_id where it is there."""
-    split_shares: tuple[float, float, float] | None = None
-    """Percentages of a random split into train, valid and test."""
-    seed: int = 0
-    """Random seed of that split."""
-
-
 def known_rows(files: NodeFiles) -> int | None:
-    """Return the number of nodes that a .npy or .npz file implies, if there is one."""
+    """Return the number of rows of a .npy or .npz file, if there is one."""
     for path in (files.features, files.labels):
         if path is not None and path.suffix == ".npy":
             return len(map_source(path))
@@ -79,7 +38,7 @@ def known_rows(files: NodeFiles) -> int | None:
 
 
 def table_ids(files: NodeFiles, kind: Kind) -> list[Any]:
-    """Return the id columns of the node tables: their nodes count even if they have no edge."""
+    """Return the id columns of the node tables; their nodes count even without edges."""
     found = []
     for path in (files.features, files.labels, files.splits):
         if path is None or path.suffix in (".npy", ".npz"):
@@ -92,7 +51,7 @@ def table_ids(files: NodeFiles, kind: Kind) -> list[Any]:
 
 
 def attach(graph: Graph, files: NodeFiles, progress: Progress = silent) -> Graph:
-    """Return the graph with what the files hold; a part that they do not hold stays as it is."""
+    """Return the graph with the contents of the files; other parts stay unchanged."""
     if files.features is not None:
         progress("reading features", 0, 1)
         graph = replace(graph, x=_features(graph, files, files.features))
@@ -149,12 +108,12 @@ def _labels(graph: Graph, files: NodeFiles, path: Path) -> Array:
 def _rows(
     graph: Graph, files: NodeFiles, path: Path, wanted: tuple[str, ...], kind: Kind | None
 ) -> tuple[Array, Array]:
-    """Read columns of a table into the order of nodes: the matrix [N, C] and which nodes had a row."""
+    """Return columns of a table in the order of nodes [N, C], and which nodes have a row [N]."""
     table = open_table(path)
     id_column = _id_column(table, files)
     names = wanted or tuple(name for name in table.columns if name != id_column)
     if not names:
-        raise SourceError(f"{path}: must have a column beside the ids")
+        raise SourceError(f"{path}: must have a column other than the ids")
     found = {table.kind(name) for name in names}
     kind = kind or ("int" if found == {"int"} else "float")
     kinds: dict[str, Kind] = dict.fromkeys(names, kind)

@@ -1,28 +1,27 @@
-"""Build: raw edges -> sorted CSR without duplicates or self-loops, and a summary of what was removed.
+"""Build: raw edges -> sorted CSR without duplicates or self-loops, and a summary.
 
-Not for: reading files; every reader of this folder ends here.
+Not for: reading files (formats/).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.base.errors import SourceError
+from shadow_gnn.graph.importing.options import ImportOptions, Merge
+from shadow_gnn.graph.record import Array, Graph
 
-Array = NDArray[Any]
 Keys = NDArray[np.uint64]
-Merge = Literal["first", "sum"]
 
 MAX_NODES = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What an import read, removed and kept."""
+    """Counts of an import: edges read, removed and kept."""
 
     num_nodes: int
     """Nodes of the graph."""
@@ -33,13 +32,48 @@ class Summary:
     duplicates: int
     """Repetitions of an edge in the same direction, merged."""
     both_directions: int
-    """Edges that the source gives in both directions, joined to one undirected edge."""
+    """Edges listed in both directions, joined to one undirected edge."""
     num_edges: int
     """CSR entries kept: an undirected edge counts twice."""
     directed: bool
     """False if every edge is kept in both directions."""
     notes: tuple[str, ...] = ()
-    """What else the reader did or left out, one sentence each."""
+    """Other remarks of the reader, one sentence each."""
+
+    @classmethod
+    def of_edges(
+        cls, num_nodes: int, edges_read: int, self_loops: int, num_distinct: int, num_edges: int, *, directed: bool
+    ) -> Summary:
+        """Return the summary of num_edges CSR entries, given the number of distinct directed edges behind them."""
+        both = 0 if directed else num_distinct - num_edges // 2
+        duplicates = edges_read - self_loops - num_distinct
+        return cls(num_nodes, edges_read, self_loops, duplicates, both, num_edges, directed)
+
+
+def build_source(
+    owner: str,
+    src: Array,
+    dst: Array,
+    num_nodes: int,
+    options: ImportOptions,
+    *,
+    weight: Array | None = None,
+    edge_attr: Array | None = None,
+) -> tuple[Graph, Summary]:
+    """Build the graph of a source as its import options say; a fault names the owner of the edges."""
+    try:
+        return build_graph(
+            src,
+            dst,
+            num_nodes,
+            weight=weight,
+            edge_attr=edge_attr,
+            undirected=not options.directed,
+            merge=options.merge,
+            keep_edge_id=options.keep_edge_id,
+        )
+    except ValueError as error:
+        raise SourceError(f"{owner}: {error}") from error
 
 
 def build_graph(
@@ -76,21 +110,13 @@ def build_graph(
     else:
         payload = _Payload(weight, edge_attr, kept, merge, keep_edge_id or edge_attr is not None)
         num_distinct, graph = _carried(forward, num_nodes, undirected, payload)
-    summary = Summary(
-        num_nodes=num_nodes,
-        edges_read=len(src),
-        self_loops=num_loops,
-        duplicates=len(kept) - num_distinct,
-        both_directions=num_distinct - graph.num_edges // 2 if undirected else 0,
-        num_edges=graph.num_edges,
-        directed=not undirected,
-    )
+    summary = Summary.of_edges(num_nodes, len(src), num_loops, num_distinct, graph.num_edges, directed=not undirected)
     return graph, summary
 
 
 @dataclass(frozen=True)
 class _Payload:
-    """What travels with the edges that are not self-loops."""
+    """Data of the edges that are not self-loops."""
 
     weight: Array | None
     attr: Array | None
@@ -120,22 +146,22 @@ def _swapped(keys: Keys, size: int) -> Keys:
     return column * np.uint64(size) + row
 
 
-def _starts(keys: Keys) -> NDArray[np.bool_]:
-    """Mark the first of each run of equal sorted keys."""
-    first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+def starts(values: Array) -> NDArray[np.bool_]:
+    """Mark the first of each run of equal sorted values."""
+    first = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
     return first
 
 
 def _plain(keys: Keys, size: int, undirected: bool) -> tuple[int, Keys]:
     """Return the number of distinct directed edges and the sorted keys of all CSR entries."""
     keys.sort()
-    keys = keys[_starts(keys)]
+    keys = keys[starts(keys)]
     if not undirected:
         return len(keys), keys
     both = np.concatenate((keys, _swapped(keys, size)))
     both.sort()
-    return len(keys), both[_starts(both)]
+    return len(keys), both[starts(both)]
 
 
 def _graph(keys: Keys, num_nodes: int, *, directed: bool, **edge_arrays: Array | None) -> Graph:
@@ -152,10 +178,10 @@ def _carried(forward: Keys, num_nodes: int, undirected: bool, payload: _Payload)
     edge = np.minimum(forward, _swapped(forward, size)) if undirected else forward
     # Only sums depend on the order within a run; a stable sort costs twice the time.
     order = np.argsort(edge, kind="stable" if payload.merge == "sum" else "quicksort")
-    first = _starts(edge[order])
+    first = starts(edge[order])
     chosen = np.minimum.reduceat(order, np.flatnonzero(first)) if len(order) else order
     keys, which = edge[chosen], np.arange(len(chosen))
-    num_distinct = int(_starts(np.sort(forward)).sum()) if undirected else len(keys)
+    num_distinct = int(starts(np.sort(forward)).sum()) if undirected else len(keys)
     if undirected:
         keys = np.concatenate((keys, _swapped(keys, size)))
         position = np.argsort(keys)

@@ -1,48 +1,31 @@
-"""Detect: look at a source, pick its reader and join the files that come with it.
+"""Detect: find the format of a source, read it and attach its node files.
 
 Not for: writing the graph folder (graph/store.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, open_regular, silent
-from shadow_gnn.graph.importing.attach import NodeFiles, attach, known_rows, table_ids
-from shadow_gnn.graph.importing.build import Merge, Summary
-from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions, id_kind, read_edge_list
+from shadow_gnn.graph.importing.attach import attach
+from shadow_gnn.graph.importing.build import Summary
+from shadow_gnn.graph.importing.formats.edge_list import read_edge_list
 from shadow_gnn.graph.importing.formats.npz import read_npz
 from shadow_gnn.graph.importing.formats.ogb import find, read_ogb
 from shadow_gnn.graph.importing.formats.saint import read_saint
+from shadow_gnn.graph.importing.options import DEFAULTS, EdgeListOptions, ImportOptions
 from shadow_gnn.graph.record import Graph
 
 Format = Literal["edge list", "npz", "GraphSAINT", "OGB"]
 
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """What to make of a source."""
-
-    directed: bool = False
-    """Keep the direction of edges instead of adding the other one."""
-    merge: Merge = "first"
-    """Weight of a repeated edge: that of the first, or the sum."""
-    keep_edge_id: bool = False
-    """Keep for each edge its row in the source (always done with edge features)."""
-    edge_list: EdgeListOptions = field(default_factory=EdgeListOptions)
-    """How to read an edge list."""
-    nodes: NodeFiles = field(default_factory=NodeFiles)
-    """Features, labels and splits in files of their own."""
-
-
-_DEFAULTS = ImportOptions()
+_READERS = {"edge list": read_edge_list, "npz": read_npz, "GraphSAINT": read_saint, "OGB": read_ogb}
 
 
 def detect(source: Path) -> Format:
-    """Say what kind of source a path is, by its content rather than its name where possible."""
+    """Return the format of a source, judged by content rather than name where possible."""
     if not source.exists():
         raise SourceError(f"{source}: does not exist")
     if source.is_dir():
@@ -51,7 +34,7 @@ def detect(source: Path) -> Format:
         if (source / "raw").is_dir() or (source / "data.npz").exists() or find(source, "edge") is not None:
             return "OGB"
         if (source / "graph.json").exists():
-            raise SourceError(f"{source}: is a graph folder already")
+            raise SourceError(f"{source}: is already a graph folder")
         raise SourceError(f"{source}: must hold adj_full.npz (GraphSAINT) or a raw folder (OGB)")
     with open_regular(source) as handle:
         start = handle.read(8)
@@ -66,32 +49,18 @@ def detect(source: Path) -> Format:
     return "edge list"
 
 
-def read_source(
-    source: str | Path, options: ImportOptions = _DEFAULTS, progress: Progress = silent
-) -> tuple[Graph, Summary]:
-    """Read any known source, with the files that come with it, into a graph and a summary."""
-    source = Path(source)
+def checked_format(source: Path, options: ImportOptions) -> Format:
+    """Detect the format of a source; refuse options for edge lists with any other."""
     kind = detect(source)
-    common: dict[str, Any] = {
-        "undirected": not options.directed,
-        "merge": options.merge,
-        "keep_edge_id": options.keep_edge_id,
-        "progress": progress,
-    }
-    if kind == "edge list":
-        graph, summary = _read_edges(source, options, common)
-    elif options.edge_list != EdgeListOptions():
+    if kind != "edge list" and options.edge_list != EdgeListOptions():
         raise SourceError(f"{source}: is {kind}, where the options for edge lists have no meaning")
-    else:
-        reader = {"npz": read_npz, "GraphSAINT": read_saint, "OGB": read_ogb}[kind]
-        graph, summary = reader(source, feature_dtype=options.nodes.feature_dtype, **common)
+    return kind
+
+
+def read_source(
+    source: str | Path, options: ImportOptions = DEFAULTS, progress: Progress = silent
+) -> tuple[Graph, Summary]:
+    """Read a source of any known format and its node files into a graph and a summary."""
+    source = Path(source)
+    graph, summary = _READERS[checked_format(source, options)](source, options, progress)
     return attach(graph, options.nodes, progress), summary
-
-
-def _read_edges(source: Path, options: ImportOptions, common: dict[str, Any]) -> tuple[Graph, Summary]:
-    kind = id_kind(source, options.edge_list)
-    edge_list = options.edge_list
-    if kind == "int" and edge_list.num_nodes is None:
-        edge_list = replace(edge_list, num_nodes=known_rows(options.nodes))
-    more_ids = table_ids(options.nodes, kind)
-    return read_edge_list(source, edge_list, more_ids=more_ids, **common)

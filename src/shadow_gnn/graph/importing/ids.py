@@ -1,4 +1,4 @@
-"""Ids: give the nodes of a source numbers 0..N-1 and keep the table of its own ids where they were others.
+"""Ids: number the nodes of a source 0..N-1, and keep its own ids if they were others.
 
 Not for: reading the ids (table.py).
 """
@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.record import NodeNames
-
-Array = NDArray[Any]
+from shadow_gnn.graph.importing.build import starts
+from shadow_gnn.graph.record import Array, NodeNames
 
 
 def number_texts(columns: Sequence[Any]) -> tuple[list[Array], NodeNames]:
@@ -37,7 +35,7 @@ def number_texts(columns: Sequence[Any]) -> tuple[list[Array], NodeNames]:
 
 
 def number_integers(columns: Sequence[Array]) -> tuple[list[Array], NodeNames | None, int]:
-    """Keep ids that are exactly 0..N-1; otherwise number them in ascending order and keep the table."""
+    """Keep ids that are exactly 0..N-1; otherwise number them in ascending order and keep their names."""
     import pyarrow as pa
 
     highest = max((int(column.max()) for column in columns if len(column)), default=-1)
@@ -52,15 +50,20 @@ def number_integers(columns: Sequence[Array]) -> tuple[list[Array], NodeNames | 
         rank = np.cumsum(seen) - 1
         numbered = [rank[column] for column in columns]
     else:
-        # np.unique hashes since NumPy 2.3, many times slower than this sort.
-        known = np.sort(np.concatenate(columns))
-        known = known[np.concatenate(([True], known[1:] != known[:-1]))]
+        known = sorted_unique(np.concatenate(columns))
         numbered = [np.searchsorted(known, column) for column in columns]
     return numbered, names_of(pa.array(known).cast(pa.large_string())), len(known)
 
 
+def sorted_unique(values: Array) -> Array:
+    """Return the distinct values in ascending order; np.unique hashes since NumPy 2.3, many times slower."""
+    ordered = np.sort(values)
+    distinct: Array = ordered[starts(ordered)]
+    return distinct
+
+
 def names_of(texts: Any) -> NodeNames:
-    """Turn an Arrow array of large strings into a name table."""
+    """Turn an Arrow array of large strings into names."""
     _, offsets, data = texts.buffers()
     ptr = (
         np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
@@ -69,6 +72,14 @@ def names_of(texts: Any) -> NodeNames:
     )
     text = np.frombuffer(data, np.uint8) if data is not None and len(texts) else np.zeros(0, np.uint8)
     return NodeNames(ptr - ptr[0], text[ptr[0] : ptr[-1]])
+
+
+def texts_of(names: NodeNames) -> Any:
+    """Turn names into an Arrow array of large strings, without a copy."""
+    import pyarrow as pa
+
+    ptr, text = (pa.py_buffer(np.ascontiguousarray(part).data) for part in (names.ptr, names.text))
+    return pa.LargeStringArray.from_buffers(len(names), ptr, text)
 
 
 def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str) -> Array:
@@ -84,9 +95,7 @@ def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str) 
         if len(wrong):
             raise SourceError(f"{owner}: ids must be in 0..{num_nodes - 1}, got {node_id[wrong[0]]} in row {wrong[0]}")
         return node_id
-    ptr, text = (pa.py_buffer(np.ascontiguousarray(part).data) for part in (names.ptr, names.text))
-    table = pa.LargeStringArray.from_buffers(len(names), ptr, text)
-    found = pc.index_in(column.cast(pa.large_string()), value_set=table)
+    found = pc.index_in(column.cast(pa.large_string()), value_set=texts_of(names))
     if found.null_count:
         row = pc.index(found.is_null(), True).as_py()
         raise SourceError(f"{owner}: ids must be nodes of the graph, got {column[row].as_py()!r} in row {row}")

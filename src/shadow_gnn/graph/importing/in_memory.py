@@ -1,6 +1,6 @@
-"""Memory: graphs that are already in Python, as arrays, SciPy matrices, PyG Data or NetworkX graphs.
+"""In memory: graphs from Python objects: arrays, SciPy matrices, PyG Data or NetworkX graphs.
 
-Not for: files; the graph made here is saved with store.save_graph.
+Not for: files (formats/).
 """
 
 from __future__ import annotations
@@ -11,22 +11,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.importing.build import Merge, build_graph
+from shadow_gnn.graph.importing.build import build_graph
 from shadow_gnn.graph.importing.formats.npz import Matrix, graph_of_matrix
 from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, labels, sparse_features
-from shadow_gnn.graph.record import Features, Graph, NodeNames
-
-Array = NDArray[Any]
+from shadow_gnn.graph.importing.options import ImportOptions, Merge
+from shadow_gnn.graph.record import Array, Features, Graph, NodeNames
 
 _MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}
 
 
 @contextmanager
 def _caller_fault() -> Iterator[None]:
-    """Here no file is at fault but the caller's argument."""
+    """Turn a fault of a source into one of the caller's argument."""
     try:
         yield
     except SourceError as error:
@@ -43,7 +41,7 @@ def from_edges(
     undirected: bool = True,
     merge: Merge = "first",
 ) -> Graph:
-    """Make a graph of edges src -> dst; without num_nodes the highest id decides."""
+    """Make a graph from edges src -> dst; num_nodes defaults to the highest id plus one."""
     src, dst = np.asarray(src), np.asarray(dst)
     if num_nodes is None:
         num_nodes = 1 + max((int(ids.max()) for ids in (src, dst) if ids.size), default=-1)
@@ -52,18 +50,18 @@ def from_edges(
 
 
 def from_scipy(matrix: Any, *, undirected: bool = True, merge: Merge = "first") -> Graph:
-    """Make a graph of a square sparse matrix: entry (i, j) is an edge i -> j; values other than 1 are weights."""
+    """Make a graph from a square sparse matrix: entry (i, j) is an edge i -> j; values other than 1 are weights."""
     coo = matrix.tocoo()
     found = Matrix(coo.row, coo.col, coo.data, (coo.shape[0], coo.shape[1]))
     with _caller_fault():
-        graph, _ = graph_of_matrix(found, "from_scipy", undirected, merge, False)
+        graph, _ = graph_of_matrix(found, "from_scipy", ImportOptions(directed=not undirected, merge=merge))
     return graph
 
 
 def from_networkx(graph: Any, *, weight: str | None = None, undirected: bool = True) -> Graph:
-    """Make a graph of a NetworkX graph; nodes that are not 0..N-1 keep their text as name.
+    """Make a graph from a NetworkX graph; nodes that are not 0..N-1 keep their text as name.
 
-    weight: the edge attribute to take as weight, 1 where an edge lacks it.
+    weight: the edge attribute used as weight; 1 for edges without it.
     """
     nodes = list(graph.nodes)
     if all(type(node) is int for node in nodes) and sorted(nodes) == list(range(len(nodes))):
@@ -80,7 +78,7 @@ def from_networkx(graph: Any, *, weight: str | None = None, undirected: bool = T
 
 
 def from_pyg(data: Any, *, undirected: bool = True) -> Graph:
-    """Make a graph of a PyG Data object: edge_index, edge_weight, edge_attr, x, y and the three masks."""
+    """Make a graph from a PyG Data object: edge_index, edge_weight, edge_attr, x, y and the three masks."""
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None or not hasattr(data, "num_nodes"):
         raise TypeError(f"from_pyg: data must be a torch_geometric Data with edge_index, got {type(data).__name__}")

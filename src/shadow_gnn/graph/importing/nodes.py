@@ -1,28 +1,23 @@
-"""Nodes: bring features, labels and splits into the form that a Graph holds, or say what is wrong with them.
+"""Nodes: check features, labels and splits and convert them to the form of a Graph.
 
-Not for: reading files; `owner` is the file or argument that messages name.
+Not for: reading files; messages name the `owner`, a file or an argument.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.record import DenseFeatures, SparseFeatures
-
-Array = NDArray[Any]
-FeatureDtype = Literal["auto", "float32", "float16", "int8"]
-LabelKind = Literal["auto", "class", "multi", "value"]
+from shadow_gnn.graph.importing.options import FeatureDtype, LabelKind
+from shadow_gnn.graph.record import Array, DenseFeatures, SparseFeatures
 
 _BLOCK = 1 << 22
 
 
 def dense_features(array: Array, num_nodes: int, owner: str, dtype: FeatureDtype = "auto") -> DenseFeatures:
-    """Check a feature matrix and store it as float32, float16 or int8 steps; auto keeps float16 as it is."""
+    """Check a feature matrix and store it as float32, float16 or int8 steps; auto keeps float16."""
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or len(array) != num_nodes:
         raise SourceError(f"{owner}: features must have one row per node ({num_nodes}), got shape {array.shape}")
@@ -85,7 +80,7 @@ def sparse_features(
 
 
 def check_csr(indptr: Array, indices: Array, num_columns: int, owner: str) -> None:
-    """Check that CSR arrays from a file are consistent, before any routine trusts them."""
+    """Check that CSR arrays from a file are consistent."""
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
         raise SourceError(f"{owner}: indptr and indices must be 1-D integers")
     if len(indptr) == 0 or indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
@@ -116,7 +111,7 @@ def labels(array: Array, num_nodes: int, owner: str, kind: LabelKind = "auto") -
 
 
 def _are_classes(array: Array) -> bool:
-    """Integers, or floats that are whole numbers with NaN for unknown (as OGB stores them)."""
+    """Tell whether values are integers, or whole floats with NaN for unknown (as in OGB)."""
     if array.dtype.kind != "f":
         return True
     known = array[~np.isnan(array)]
@@ -146,7 +141,7 @@ def _values(array: Array, owner: str) -> Array:
 
 
 def checked_splits(splits: Mapping[str, Array], num_nodes: int, owner: str) -> dict[str, Array]:
-    """Return splits as ascending int64 ids; a mask [N] is taken too. They must not overlap or repeat a node."""
+    """Return splits, given as ids or masks [N], as ascending int64 ids; overlaps and duplicates are faults."""
     names = list(splits)
     taken = np.full(num_nodes, -1, dtype=np.int8)
     out: dict[str, Array] = {}
@@ -162,7 +157,7 @@ def checked_splits(splits: Mapping[str, Array], num_nodes: int, owner: str) -> d
             raise SourceError(f"{owner}: split {name} must hold ids in 0..{num_nodes - 1}, got {wrong}")
         if (node_id[1:] == node_id[:-1]).any():
             twice = int(node_id[np.argmax(node_id[1:] == node_id[:-1])])
-            raise SourceError(f"{owner}: split {name} must hold each node once, node {twice} is there twice")
+            raise SourceError(f"{owner}: split {name} must hold each node once, node {twice} appears twice")
         clash = node_id[taken[node_id] >= 0]
         if len(clash):
             other = names[int(taken[clash[0]])]
@@ -191,7 +186,7 @@ def checked_pairs(pairs: Mapping[str, Array], num_nodes: int, owner: str) -> dic
 
 
 def random_split(shares: tuple[float, float, float], num_nodes: int, y: Array | None, seed: int) -> dict[str, Array]:
-    """Draw train, valid and test at random from the nodes whose label is known (all nodes without labels)."""
+    """Draw train, valid and test at random from the nodes with a known label (all nodes without labels)."""
     if min(shares) < 0 or not 0 < sum(shares) <= 100:
         raise ValueError(f"random_split: shares must be percentages that sum to at most 100, got {shares}")
     known = np.flatnonzero(y >= 0) if y is not None and y.dtype == np.int64 else np.arange(num_nodes)

@@ -1,6 +1,6 @@
 """Table: columns of a CSV, TSV, whitespace or Parquet file as Arrow arrays, read in bounded blocks.
 
-Not for: what the columns mean (graph/importing/formats/edge_list.py, attach.py).
+Not for: the meaning of the columns (graph/importing/formats/edge_list.py, attach.py).
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _PARQUET_ROWS = 1 << 19
 
 @dataclass(frozen=True)
 class Table:
-    """A file with named columns that has been looked at but not read."""
+    """A file with named columns; its rows have not been read."""
 
     path: Path
     columns: tuple[str, ...]
     """Column names; 0, 1, 2, … for text without a header."""
     kinds: tuple[Kind, ...]
-    """What each column looks like: by its type in Parquet, by the first row in text."""
+    """Kind of each column: by its type in Parquet, by the first row in text."""
     layout: Layout | None
-    """How to cut a text file; None for Parquet."""
+    """Layout of a text file; None for Parquet."""
 
     def kind(self, name: str) -> Kind:
-        """Return what a column looks like; raise SourceError if there is none of that name."""
+        """Return the kind of a column; raise SourceError if there is none of that name."""
         if name not in self.columns:
             raise SourceError(f"{self.path}: must have a column {name!r}, it has {', '.join(self.columns)}")
         return self.kinds[self.columns.index(name)]
 
 
 def open_table(path: Path, *, delimiter: str | None = None, header: bool | None = None) -> Table:
-    """Look at a file: its columns, and whether it is Parquet or text."""
+    """Find the columns of a Parquet or text file."""
     with open_regular(path) as handle:
         is_parquet = handle.read(4) == b"PAR1"
     if is_parquet:
@@ -69,9 +69,9 @@ def read_columns(table: Table, kinds: Mapping[str, Kind], progress: Progress = s
 def column_batches(
     table: Table, kinds: Mapping[str, Kind], progress: Progress = silent, *, first_row: int = 0
 ) -> Iterator[Columns]:
-    """Give the named columns some rows at a time, as Arrow arrays.
+    """Yield the named columns in batches of rows, as Arrow arrays.
 
-    first_row: where to begin; only Parquet can.
+    first_row: the row to start at; for Parquet only.
     """
     import pyarrow as pa
 
@@ -88,12 +88,12 @@ def column_batches(
             name: _cast(table.path, name, batch.column(batch.schema.get_field_index(name)), kind)
             for name, kind in kinds.items()
         }
-    # Arrow's allocator keeps what was freed, and nobody needs as much again.
+    # Arrow's allocator keeps freed memory, and nobody needs as much again.
     pa.default_memory_pool().release_unused()
 
 
 def count_rows(path: Path) -> int | None:
-    """Return how many rows a Parquet file has; None for text, which does not say."""
+    """Return the number of rows of a Parquet file; None for text, where it is unknown."""
     import pyarrow.parquet as pq
 
     if open_table(path).layout is not None:
@@ -103,7 +103,7 @@ def count_rows(path: Path) -> int | None:
 
 
 def line_of_row(table: Table, row: int) -> str:
-    """Say where a row is: the line of a text file, the row of a Parquet file."""
+    """Return the place of a row for messages: the line of a text file, the row of a Parquet file."""
     if table.layout is None:
         return f"row {row}"
     for count, (number, _) in enumerate(rows_with_numbers(table.path, table.layout)):
@@ -125,7 +125,7 @@ def _arrow_type(kind: Kind) -> Any:
 def _text_batches(table: Table, kinds: Mapping[str, Kind]) -> Iterator[Any]:
     """Parse whole lines block by block.
 
-    Arrow gets bytes, never our stream: its threads would call back into Python, and an interrupt then ends in a
+    Arrow gets bytes, never our stream: its threads would call back into Python, and an interrupt would then cause a
     deadlock at exit.
     """
     import pyarrow as pa
@@ -141,7 +141,7 @@ def _text_batches(table: Table, kinds: Mapping[str, Kind]) -> Iterator[Any]:
     )
     parse = pcsv.ParseOptions(delimiter=layout.delimiter)
     skip = layout.skip_lines + (1 if layout.header else 0)
-    with open_stream(table.path, normalise=layout.delimiter == " ") as stream:
+    with open_stream(table.path, normalize=layout.delimiter == " ") as stream:
         for block in _line_blocks(stream, skip):
             read = pcsv.ReadOptions(column_names=list(layout.columns), block_size=_PARSE_BYTES)
             source: Any = pa.BufferReader(block)
@@ -152,7 +152,7 @@ def _text_batches(table: Table, kinds: Mapping[str, Kind]) -> Iterator[Any]:
 
 
 def _line_blocks(stream: BinaryIO, skip: int) -> Iterator[bytes]:
-    """Give the bytes of a stream in blocks that end with a line, after skipping some lines."""
+    """Skip some lines, then yield the bytes of a stream in blocks of whole lines."""
     for _ in range(skip):
         stream.readline()
     while block := stream.read(_BLOCK_BYTES):
@@ -162,7 +162,7 @@ def _line_blocks(stream: BinaryIO, skip: int) -> Iterator[bytes]:
 
 
 def _explain(table: Table, kinds: Mapping[str, Kind]) -> str | None:
-    """Find the first line that cannot be read, since Arrow's own numbers skip empty lines."""
+    """Describe the first unreadable line; Arrow's own line numbers skip empty lines."""
     assert table.layout is not None
     wanted = [(table.columns.index(name), name, kind) for name, kind in kinds.items()]
     for number, cells in rows_with_numbers(table.path, table.layout):
@@ -217,7 +217,7 @@ def _parquet_batches(table: Table, names: list[str], first_row: int) -> Iterator
     import pyarrow.parquet as pq
 
     try:
-        # With buffers read ahead, as is Arrow's default, the whole compressed file stays in memory until its end.
+        # With Arrow's default of reading ahead, the whole compressed file would stay in memory until the end.
         with pq.ParquetFile(table.path, pre_buffer=False) as file:
             groups, left = _groups_from(file.metadata, first_row)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS, columns=names, row_groups=groups):
@@ -229,7 +229,7 @@ def _parquet_batches(table: Table, names: list[str], first_row: int) -> Iterator
 
 
 def _groups_from(metadata: Any, first_row: int) -> tuple[list[int], int]:
-    """Return the row groups from the one with a row on, and how many of its rows come before that one."""
+    """Return the row groups from the one with first_row on, and the rows to skip in it."""
     for group in range(metadata.num_row_groups):
         num_rows = metadata.row_group(group).num_rows
         if first_row < num_rows:

@@ -1,6 +1,6 @@
-"""Text: find out how a CSV, TSV or whitespace file is laid out, and name the line that breaks it.
+"""Text: detect the layout of a CSV, TSV or whitespace file, and find a faulty line.
 
-Not for: reading the values, which table.py does with Arrow's fast reader.
+Not for: reading the values with Arrow's fast reader (table.py).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _HEADER_NAMES = {"src", "dst", "source", "target", "from", "to", "u", "v", "head
 
 @dataclass(frozen=True)
 class Layout:
-    """How the lines of a text file are to be cut."""
+    """Layout of a text file."""
 
     delimiter: str
     """One character; a space stands for any run of spaces and tabs."""
     header: bool
-    """True if the first line that counts holds column names."""
+    """True if the first line after the skipped ones holds column names."""
     skip_lines: int
-    """Comment and empty lines before the first line that counts."""
+    """Comment and empty lines at the beginning."""
     columns: tuple[str, ...]
     """Column names; 0, 1, 2, … without a header."""
     first_row: tuple[str, ...]
@@ -43,11 +43,11 @@ class Layout:
 
 
 class _Limited(io.RawIOBase):
-    """A stream that refuses to inflate beyond what its compressed size makes believable."""
+    """A stream with a limit on its inflated size."""
 
-    def __init__(self, raw: BinaryIO, path: Path, normalise: bool) -> None:
+    def __init__(self, raw: BinaryIO, path: Path, normalize: bool) -> None:
         super().__init__()
-        self._raw, self._inner, self._path, self._normalise = raw, raw, path, normalise
+        self._raw, self._inner, self._path, self._normalize = raw, raw, path, normalize
         self._limit: int | None = None
         if raw.peek(2)[:2] == b"\x1f\x8b":  # type: ignore[attr-defined]
             self._inner, self._limit = cast(BinaryIO, gzip.GzipFile(fileobj=raw)), inflate_limit(path.stat().st_size)
@@ -73,7 +73,7 @@ class _Limited(io.RawIOBase):
         if self._limit is not None and self._done > self._limit:
             raise SourceError(f"{self._path}: inflates to more than {self._limit} bytes, which looks like a zip bomb")
         self._at_end = not block
-        if not self._normalise:
+        if not self._normalize:
             return block
         block = self._left + block
         cut = len(block) if self._at_end else block.rfind(b"\n") + 1
@@ -92,9 +92,9 @@ def _single_spaces(lines: bytes) -> bytes:
     return re.sub(rb"^ | $", b"", lines, flags=re.MULTILINE)
 
 
-def open_stream(path: Path, *, normalise: bool = False) -> BinaryIO:
-    """Open a text file, inflating gzip by its first bytes; on request runs of blanks become one space."""
-    return cast(BinaryIO, io.BufferedReader(_Limited(open_regular(path), path, normalise), 1 << 20))
+def open_stream(path: Path, *, normalize: bool = False) -> BinaryIO:
+    """Open a text file; gzip is inflated. normalize: runs of blanks become one space."""
+    return cast(BinaryIO, io.BufferedReader(_Limited(open_regular(path), path, normalize), 1 << 20))
 
 
 def sniff(path: Path, *, delimiter: str | None = None, header: bool | None = None) -> Layout:
@@ -127,7 +127,7 @@ def _delimiter(path: Path, lines: list[str]) -> str:
         return "\t"
     for candidate in (",", "\t", ";"):
         if all(candidate in line for line in lines):
-            # A tab among spaces is whitespace text; a tab alone is cut without rewriting every block.
+            # Tabs among spaces are whitespace text; tabs alone are split without rewriting every block.
             return " " if candidate == "\t" and any(" " in line.strip() for line in lines) else candidate
     return "," if ".csv" in suffixes else " "
 
@@ -148,17 +148,17 @@ def _has_header(rows: list[list[str]]) -> bool:
 
 
 def is_integer(text: str) -> bool:
-    """True for a whole number in decimal digits."""
+    """Tell whether a text is a whole number in decimal digits."""
     return _INTEGER.fullmatch(text) is not None
 
 
 def is_number(text: str) -> bool:
-    """True for a number in decimal digits, nan or inf."""
+    """Tell whether a text is a number in decimal digits, nan or inf."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def rows_with_numbers(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """Give (line number from 1, cells) of every line of values; slow, for finding a fault."""
+    """Yield (line number from 1, cells) of every line of values; slow, only for finding a fault."""
     with open_stream(path) as stream:
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
         header_left = layout.header

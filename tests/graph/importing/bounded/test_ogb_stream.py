@@ -12,16 +12,18 @@ from shadow_gnn.graph.importing.bounded.ogb_stream import stream_ogb
 from shadow_gnn.graph.importing.bounded.out_of_core import MEMORY_BYTES
 from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
 from shadow_gnn.graph.importing.detect import read_source
+from shadow_gnn.graph.importing.options import ImportOptions, NodeFiles
 from shadow_gnn.graph.store import Contents, save_contents, save_graph
 from shadow_gnn.graph.verify import verify_graph
 
 RNG = np.random.default_rng(0)
 
 
-def stream_to(root, folder, memory_bytes=MEMORY_BYTES, **options):
-    with stream_ogb(root, StreamOptions(TemporaryScratch(folder.parent), memory_bytes), **options) as (arrays, summary):
-        columns = arrays["x"].shape[1] if "x" in arrays else None
-        save_contents(Contents(arrays, options.get("directed", False), columns), folder)
+def stream_to(root, folder, memory_bytes=MEMORY_BYTES, directed=False, feature_dtype="auto"):
+    options = ImportOptions(directed, nodes=NodeFiles(feature_dtype=feature_dtype))
+    streaming = StreamOptions(TemporaryScratch(folder.parent), memory_bytes)
+    with stream_ogb(root, options, streaming) as (arrays, num_columns, summary):
+        save_contents(Contents(arrays, directed, num_columns), folder)
     return summary
 
 
@@ -101,7 +103,7 @@ def test_memory_stays_bounded_as_the_data_set_grows(tmp_path, monkeypatch):
         ({"edge_index": np.full((2, 8), 6)}, r"data.npz: build_lists: src must be in 0..5, got 6 in row 0"),
         ({"node_feat": np.ones((5, 2))}, r"node_feat must have one row per node \(6\), got 5"),
         ({"node_feat": np.full((6, 2), np.inf)}, "node_feat, rows from 0 on: features must be finite, row 0"),
-        ({"node_feat": np.asfortranarray(np.ones((6, 2)))}, "node_feat must lie row by row"),
+        ({"node_feat": np.asfortranarray(np.ones((6, 2)))}, "node_feat must be stored row by row"),
         ({"edge_feat": np.ones(7)}, r"edge_feat must have one row per edge \(8\), got shape \(7, 1\)"),
         ({"edge_feat": np.full((8, 2), np.nan)}, "edge features must be finite, row 0 is not"),
         ({"node_label": np.ones(5)}, r"node_label must have one row per node \(6\), got 5"),

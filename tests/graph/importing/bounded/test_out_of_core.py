@@ -138,7 +138,7 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path, other, carr
     src, dst = np.random.default_rng(0).integers(100, size=(2, 1000))
     edges = ChangingEdges(src, dst)
     edges.other = other
-    with pytest.raises(SourceError, match="must stay as it is while it is read, it has changed"):
+    with pytest.raises(SourceError, match="the source must not change while it is read"):
         build_lists(edges, 100, scratch=TemporaryScratch(tmp_path), memory_bytes=60_000, carried=carried)
 
 

@@ -19,12 +19,11 @@ from tests.raw_layouts import csv, write_files, write_ogb_binary, write_ogb_text
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.work_folder import TemporaryScratch, work_folder_of
-from shadow_gnn.graph.importing.attach import NodeFiles
 from shadow_gnn.graph.importing.bounded import out_of_core
 from shadow_gnn.graph.importing.bounded.stream import DiskNeed, disk_estimate, stream_source
 from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
-from shadow_gnn.graph.importing.detect import ImportOptions, read_source
-from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions
+from shadow_gnn.graph.importing.detect import read_source
+from shadow_gnn.graph.importing.options import EdgeListOptions, ImportOptions, NodeFiles
 from shadow_gnn.graph.importing.table import column_batches, open_table
 from shadow_gnn.graph.store import Contents, save_contents, save_graph
 from shadow_gnn.graph.verify import verify_graph
@@ -237,7 +236,7 @@ def test_an_import_that_is_killed_anywhere_is_taken_up(tmp_path, monkeypatch, ki
             assert len(again) < len(stages)
 
 
-def test_a_source_that_changed_is_read_anew(tmp_path):
+def test_a_changed_source_is_read_again(tmp_path):
     def killing(stage, done, total):
         if stage == "sorting lists":
             raise Killed
@@ -400,7 +399,7 @@ def test_what_cannot_be_streamed_is_refused(tmp_path):
     options = ImportOptions()
     files = NodeFiles(features=tmp_path / "x.npy")
     for source, chosen, fault in (
-        (binary, replace(options, nodes=files), "other files must be left out"),
+        (binary, replace(options, nodes=files), "leave out other files"),
         (binary, replace(options, edge_list=EdgeListOptions(header=True)), "have no meaning"),
     ):
         with (

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions, read_edge_list
+from shadow_gnn.graph.importing.formats.edge_list import read_edge_list
+from shadow_gnn.graph.importing.options import EdgeListOptions, ImportOptions
 
 
 def names(graph):
@@ -48,7 +49,7 @@ def write(tmp_path: Path, name: str, text: str) -> Path:
     ],
 )
 def test_text_formats_give_the_path_of_three(tmp_path, name, text):
-    graph, summary = read_edge_list(write(tmp_path, name, text), undirected=False)
+    graph, summary = read_edge_list(write(tmp_path, name, text), ImportOptions(directed=True))
     assert edges(graph) == [(0, 1), (1, 2)]
     assert graph.num_nodes == 3
     assert graph.node_name is None
@@ -59,17 +60,17 @@ def test_text_formats_give_the_path_of_three(tmp_path, name, text):
 def test_parquet_of_integers_and_of_text(tmp_path, dtype):
     table = pa.table({"src": pa.array([0, 1]).cast(dtype), "dst": pa.array([1, 2]).cast(dtype)})
     pq.write_table(table, tmp_path / "e.parquet")
-    graph, _ = read_edge_list(tmp_path / "e.parquet", undirected=False)
+    graph, _ = read_edge_list(tmp_path / "e.parquet", ImportOptions(directed=True))
     assert edges(graph) == [(0, 1), (1, 2)]
     assert names(graph) == (["0", "1", "2"] if pa.types.is_large_string(dtype) or dtype == pa.string() else None)
 
 
 def test_text_ids_are_numbered_by_their_bytes_and_kept(tmp_path):
     path = write(tmp_path, "e.csv", "from,to\nzoë,anna\nanna,Ben\n\n")
-    graph, summary = read_edge_list(path, undirected=False)
+    graph, summary = read_edge_list(path, ImportOptions(directed=True))
     assert names(graph) == ["Ben", "anna", "zoë"]
     assert edges(graph) == [(1, 0), (2, 1)]
-    assert any("table of ids" in note for note in summary.notes)
+    assert any("original ids are kept" in note for note in summary.notes)
 
 
 def test_text_ids_without_header(tmp_path):
@@ -82,29 +83,29 @@ def test_text_ids_without_header(tmp_path):
 def test_any_text_ids_keep_the_edges(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("text") / "e.csv"
     path.write_text("src,dst\n" + "".join(f'"{u}","{v}"\n' for u, v in pairs))
-    graph, _ = read_edge_list(path, EdgeListOptions(ids="string"), undirected=False)
+    graph, _ = read_edge_list(path, ImportOptions(directed=True, edge_list=EdgeListOptions(ids="string")))
     table = names(graph)
     assert {(table[u], table[v]) for u, v in edges(graph)} == {(u, v) for u, v in pairs if u != v}
     assert table == sorted({name for pair in pairs for name in pair}, key=str.encode)
 
 
-def test_integers_with_gaps_are_numbered_anew_and_kept(tmp_path):
-    graph, _ = read_edge_list(write(tmp_path, "e.csv", "10,5\n5,4000000000000\n"), undirected=False)
+def test_integers_with_gaps_are_renumbered_and_kept(tmp_path):
+    graph, _ = read_edge_list(write(tmp_path, "e.csv", "10,5\n5,4000000000000\n"), ImportOptions(directed=True))
     assert names(graph) == ["5", "10", "4000000000000"]
     assert edges(graph) == [(0, 2), (1, 0)]
-    graph, _ = read_edge_list(write(tmp_path, "e.csv", "0,2\n"), undirected=False)
+    graph, _ = read_edge_list(write(tmp_path, "e.csv", "0,2\n"), ImportOptions(directed=True))
     assert names(graph) == ["0", "2"]
 
 
 def test_num_nodes_keeps_integers_as_they_are(tmp_path):
-    graph, _ = read_edge_list(write(tmp_path, "e.csv", "0,2\n"), EdgeListOptions(num_nodes=5))
+    graph, _ = read_edge_list(write(tmp_path, "e.csv", "0,2\n"), ImportOptions(edge_list=EdgeListOptions(num_nodes=5)))
     assert graph.num_nodes == 5
     assert graph.node_name is None
 
 
 def test_weight_and_edge_features(tmp_path):
     path = write(tmp_path, "e.csv", "src,dst,weight,a,b,note\n0,1,2.5,1,-1,x\n1,0,9,3,-3,y\n1,2,1e-3,2,-2,z\n")
-    graph, summary = read_edge_list(path, EdgeListOptions(edge_features=("a", "b")))
+    graph, summary = read_edge_list(path, ImportOptions(edge_list=EdgeListOptions(edge_features=("a", "b"))))
     np.testing.assert_array_equal(graph.edge_weight, np.float32([2.5, 2.5, 1e-3, 1e-3]))
     np.testing.assert_array_equal(graph.edge_attr, [[1, -1], [1, -1], [2, -2], [2, -2]])
     assert graph.edge_id.tolist() == [0, 0, 2, 2]
@@ -112,7 +113,9 @@ def test_weight_and_edge_features(tmp_path):
 
 
 def test_weight_column_by_number(tmp_path):
-    graph, _ = read_edge_list(write(tmp_path, "e.txt", "0 1 0.5\n1 2 2\n"), EdgeListOptions(weight="2"))
+    graph, _ = read_edge_list(
+        write(tmp_path, "e.txt", "0 1 0.5\n1 2 2\n"), ImportOptions(edge_list=EdgeListOptions(weight="2"))
+    )
     np.testing.assert_array_equal(graph.edge_weight, np.float32([0.5, 0.5, 2, 2]))
 
 
@@ -125,7 +128,9 @@ def test_third_column_is_no_weight_unless_asked(tmp_path):
 def test_many_blocks_are_joined(tmp_path, monkeypatch):
     monkeypatch.setattr("shadow_gnn.graph.importing.table._BLOCK_BYTES", 64)
     rows = [(f"n{i % 37}", f"n{(i * i + 1) % 41}") for i in range(300)]
-    graph, _ = read_edge_list(write(tmp_path, "e.csv", "\n".join(",".join(row) for row in rows)), undirected=False)
+    graph, _ = read_edge_list(
+        write(tmp_path, "e.csv", "\n".join(",".join(row) for row in rows)), ImportOptions(directed=True)
+    )
     table = names(graph)
     assert {(table[u], table[v]) for u, v in edges(graph)} == {(u, v) for u, v in rows if u != v}
 
@@ -158,7 +163,10 @@ def test_many_blocks_are_joined(tmp_path, monkeypatch):
 )
 def test_bad_input_gets_one_line(tmp_path, text, options, fault):
     with pytest.raises(SourceError, match=fault) as caught:
-        read_edge_list(write(tmp_path, "e.csv" if "," in text else "e.txt", text), EdgeListOptions(**options))
+        read_edge_list(
+            write(tmp_path, "e.csv" if "," in text else "e.txt", text),
+            ImportOptions(edge_list=EdgeListOptions(**options)),
+        )
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path))
 

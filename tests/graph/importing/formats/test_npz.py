@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.importing.formats.npz import read_npz
+from shadow_gnn.graph.importing.options import ImportOptions
 from shadow_gnn.graph.record import DenseFeatures, SparseFeatures
 
 PATH = {"indptr": np.array([0, 1, 3, 4]), "indices": np.array([1, 0, 2, 1], np.int32)}
@@ -25,7 +26,7 @@ def test_scipy_matrix(tmp_path, kind, weighted):
     if not weighted:
         matrix.data[:] = 1
     sp.save_npz(tmp_path / "a.npz", matrix)
-    graph, summary = read_npz(tmp_path / "a.npz", undirected=False)
+    graph, summary = read_npz(tmp_path / "a.npz", ImportOptions(directed=True))
     expected = matrix.toarray().T
     np.fill_diagonal(expected, 0)
     np.testing.assert_array_equal(dense(graph), expected)
@@ -92,7 +93,7 @@ def test_key_layout_sparse(tmp_path):
         ({"labels": np.array([0, 1, -5])}, "got -5 in row 2"),
         ({"train": np.array([0]), "val": np.array([1, 0])}, "splits must not overlap, node 0 is in train and valid"),
         ({"train": np.array([3])}, r"split train must hold ids in 0\.\.2, got 3"),
-        ({"train": np.array([1, 1])}, "node 1 is there twice"),
+        ({"train": np.array([1, 1])}, "node 1 appears twice"),
         ({"feats": np.array([["a"], ["b"], ["c"]])}, "plain array"),
         ({"labels": np.array([{}, 1, 2], dtype=object)}, "plain array"),
         (

@@ -40,7 +40,7 @@ def test_multi_labels(tmp_path):
         ({"class_map": {"0": 1, "1": 0}}, "class_map.json: must have one entry per node"),
         ({"class_map": {"0": 1, "1": 0, "x": 1}}, "class_map.json: must map"),
         ({"class_map": {"0": [1], "1": [0, 1], "2": [1]}}, "class_map.json: must map"),
-        ({"class_map": [1, 2]}, "must be a JSON object"),
+        ({"class_map": [1, 2]}, "must hold a JSON object"),
         ({"role": {"tr": [0], "va": [0], "te": []}}, "role.json: splits must not overlap, node 0"),
         ({"role": {"tr": [0], "va": [1]}}, "under 'te'"),
         ({"role": {"tr": [0.5], "va": [], "te": []}}, "split train must be"),

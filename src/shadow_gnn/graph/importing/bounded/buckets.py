@@ -1,6 +1,6 @@
-"""Buckets: keys of entries and what travels with them, on a disk, by the range of rows that they belong to.
+"""Buckets: keys of entries and their data on disk, by ranges of rows.
 
-Not for: what is done with them (out_of_core.py).
+Not for: filling and sorting them (out_of_core.py).
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.work_folder import Scratch
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Which rows belong to each bucket, and how many keys."""
+    """Rows and number of keys of each bucket."""
 
     first_row: list[int]
-    """Where each bucket's rows begin, and the number of nodes."""
+    """First row of each bucket, and the number of nodes."""
     num_keys: list[int]
     """Keys of each bucket."""
     num_loops: int
@@ -36,34 +34,34 @@ class Plan:
 
     @property
     def starts(self) -> list[int]:
-        """Where each bucket begins in its file: the first one lies last, so that the file can shrink behind it."""
+        """Start of each bucket in its file; the first bucket is last, so that the file can shrink from its end."""
         after = itertools.accumulate(reversed(self.num_keys), initial=0)
         return list(after)[:-1][::-1]
 
 
 class Buckets:
-    """A file per column, one row per key; a bucket is the same stretch of each."""
+    """A file per column, one row per key; a bucket has the same range of rows in each."""
 
     def __init__(self, scratch: Scratch, plan: Plan, columns: Mapping[str, tuple[tuple[int, ...], Any]]) -> None:
-        """Name the files; open() makes them.
+        """Name the files; open() creates them.
 
-        columns: the shape of a row and its dtype by the name of the column; the first are the keys.
+        columns: shape of a row and dtype by the name of the column; the first are the keys.
         """
         self._scratch, self._plan, self._columns = scratch, plan, dict(columns)
         self._starts = plan.starts
         self._rows: dict[str, DiskRows] = {}
 
     def open(self, num_done: int = 0) -> None:
-        """Take the space of all buckets but the first `num_done`."""
+        """Allocate the space of all buckets but the first `num_done`."""
         left = self._starts[num_done - 1] if num_done else sum(self._plan.num_keys)
         self._rows = {
             name: self._scratch.rows(name, (left, *shape), dtype) for name, (shape, dtype) in self._columns.items()
         }
 
     def put(self, number: int, filled: int, parts: tuple[Array, ...]) -> None:
-        """Put rows into a bucket that has `filled` already."""
+        """Append rows to a bucket that already has `filled` rows."""
         if filled + len(parts[0]) > self._plan.num_keys[number]:
-            raise SourceError("build_lists: the source must stay as it is while it is read, it has changed")
+            raise SourceError("build_lists: the source must not change while it is read")
         for rows, part in zip(self._rows.values(), parts, strict=True):
             rows.write(self._starts[number] + filled, part)
 
@@ -74,12 +72,12 @@ class Buckets:
         return tuple(rows[start:stop] for rows in self._rows.values())
 
     def flush(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until everything is on disk."""
         for rows in self._rows.values():
             rows.flush()
 
     def give_up(self, number: int) -> None:
-        """Give back the space of all buckets up to this one."""
+        """Free the space of all buckets up to this one."""
         for rows in self._rows.values():
             rows.shorten(self._starts[number])
 

@@ -1,6 +1,6 @@
 """Carried: the weights, features and ids of edges on their way through the buckets.
 
-Not for: edges that carry nothing, which are sorted faster (out_of_core.py).
+Not for: edges without them, which are sorted faster (out_of_core.py).
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Rows
-from shadow_gnn.graph.importing.build import Merge
-
-Array = NDArray[Any]
-Keys = NDArray[np.uint64]
+from shadow_gnn.graph.importing.build import Keys, starts
+from shadow_gnn.graph.importing.options import Merge
+from shadow_gnn.graph.record import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """What travels with edges; rows are in the order of the edges."""
+    """Data of edges; rows are in the order of the edges."""
 
     weight: Rows | None = None
     """float32 [E], finite and positive."""
@@ -29,14 +27,14 @@ class Carried:
     merge: Merge = "first"
     """Weight of a repeated edge: that of the first, or the sum."""
     edge_id: bool = False
-    """Whether each entry keeps its edge's place in the source; with features it always does."""
+    """Whether each entry keeps its edge's row in the source; always with features."""
 
     def __bool__(self) -> bool:
         return self.weight is not None or self.attr is not None or self.edge_id
 
     @property
     def columns(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Shape of a row and dtype of the lists' arrays beside the neighbours, by their names in a graph folder."""
+        """Shape of a row and dtype of each array, by its name in a graph folder."""
         found: dict[str, tuple[tuple[int, ...], Any]] = {}
         if self.weight is not None:
             found["edge_weight"] = (), np.float32
@@ -47,7 +45,7 @@ class Carried:
         return found
 
     def block(self, start: int, stop: int) -> list[Array]:
-        """Return what some edges carry, in the order of `columns`."""
+        """Return the data of some edges, in the order of `columns`."""
         rows = [part[start:stop] for part in (self.weight, self.attr) if part is not None]
         if "edge_id" in self.columns:
             rows.append(np.arange(start, stop))
@@ -55,7 +53,7 @@ class Carried:
 
 
 def both_ways(src: Array, dst: Array, undirected: bool) -> tuple[Array, Array, Array, Array]:
-    """Return row, column, direction (1 if turned) and edge of each entry, in the order of the edges."""
+    """Return row, column, direction (1 if reversed) and edge of each entry, in the order of the edges."""
     edge = np.flatnonzero(src != dst)
     pair = np.stack((dst[edge], src[edge]), axis=1)
     if not undirected:
@@ -65,19 +63,17 @@ def both_ways(src: Array, dst: Array, undirected: bool) -> tuple[Array, Array, A
 
 
 def merge_entries(keys: Keys, values: dict[str, Array], merge: Merge) -> tuple[Keys, dict[str, Array], int]:
-    """Return the sorted entries without direction and repetitions, what they carry, and how many edges differ.
+    """Return the sorted distinct entries without direction, their data, and the number of distinct directed edges.
 
-    keys: as out_of_core.py makes them, in the order of the source, which decides what the first of equal ones is.
+    keys: those of out_of_core.py, in the order of the source, so that the first of equal ones is known.
     """
     summed = "edge_weight" in values and merge == "sum"
-    # As graph/importing/build.py does it: only sums depend on the order within a run, and so does their rounding.
+    # As in graph/importing/build.py: only sums, through rounding, depend on the order within a run.
     order = np.argsort(keys >> np.uint64(1), kind="stable" if summed else "quicksort")
     keys = keys[order]
     turned = (keys & np.uint64(1)).astype(np.bool_)
     keys >>= np.uint64(1)
-    first = np.ones(len(keys), np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    begin = np.flatnonzero(first)
+    begin = np.flatnonzero(starts(keys))
     if len(begin) == 0:
         return keys, values, 0
     num_distinct = len(begin) - int(np.count_nonzero(np.logical_and.reduceat(turned, begin)))

@@ -1,6 +1,6 @@
 """Matrix stream: .npz files and GraphSAINT's folder -> the arrays of a graph folder, in bounded memory.
 
-Not for: those that fit in memory (graph/importing/formats/npz.py, graph/importing/formats/saint.py).
+Not for: sources that fit in memory (graph/importing/formats/npz.py, graph/importing/formats/saint.py).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from pathlib import Path
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.importing.archive import Archive
 from shadow_gnn.graph.importing.bounded.carried import Carried
-from shadow_gnn.graph.importing.bounded.converted import NpyRows, check_streamed, member_features
+from shadow_gnn.graph.importing.bounded.converted import check_streamed, member_features, npy_features
 from shadow_gnn.graph.importing.bounded.out_of_core import Lists
 from shadow_gnn.graph.importing.bounded.staged_matrix import count_entries, stage_matrix
 from shadow_gnn.graph.importing.bounded.streaming import Arrays, NodeData, StreamOptions, arranged, lists_of
 from shadow_gnn.graph.importing.build import Summary
-from shadow_gnn.graph.importing.detect import ImportOptions
 from shadow_gnn.graph.importing.formats.npz import archive_features, archive_pairs, archive_splits, unused_keys
 from shadow_gnn.graph.importing.formats.saint import read_labels, read_roles
 from shadow_gnn.graph.importing.nodes import labels
+from shadow_gnn.graph.importing.options import ImportOptions
 
 
 def count_matrix(source: Path) -> tuple[int, bool]:
-    """Return how many entries the matrix of a source stores, and whether they have values; nothing is read."""
+    """Return the number of entries of a matrix and whether they have values, from the headers alone."""
     with Archive(source / "adj_full.npz" if source.is_dir() else source) as archive:
         return count_entries(archive), "data" in archive or "weights" in archive
 
@@ -34,7 +34,7 @@ def stream_npz(
 ) -> tuple[Arrays, int | None, Summary]:
     """Return the arrays of a graph in one archive, its feature columns and a summary.
 
-    stack: keeps the archive open as long as the arrays are read.
+    stack: closes the archive.
     """
     archive = stack.enter_context(Archive(path))
     if "feats" in archive:
@@ -65,7 +65,7 @@ def stream_saint(folder: Path, options: ImportOptions, streaming: StreamOptions)
         lists, notes = _lists(archive, options, streaming)
     num_nodes = lists.summary.num_nodes
     nodes = NodeData(
-        x=NpyRows(x, num_nodes, options.nodes.feature_dtype) if x.exists() else None,
+        x=npy_features(x, num_nodes, options.nodes.feature_dtype) if x.exists() else None,
         y=read_labels(y, num_nodes) if y.exists() else None,
         splits=read_roles(roles, num_nodes) if roles.exists() else {},
     )

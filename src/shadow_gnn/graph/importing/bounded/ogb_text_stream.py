@@ -1,4 +1,4 @@
-"""Ogb text stream: the text form of an OGB data set -> the arrays of a graph folder, in bounded memory.
+"""OGB text stream: the text form of an OGB dataset -> the arrays of a graph folder, in bounded memory.
 
 Not for: the binary form (ogb_stream.py), nor folders that fit in memory (graph/importing/formats/ogb.py).
 """
@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import SourceError
@@ -20,11 +18,10 @@ from shadow_gnn.base.work_folder import NPY_HEAD_BYTES, finished
 from shadow_gnn.graph.importing.bounded.carried import Carried
 from shadow_gnn.graph.importing.bounded.converted import check_streamed
 from shadow_gnn.graph.importing.bounded.staged_integers import stage_integers
-from shadow_gnn.graph.importing.bounded.staging import VALUE_NAMES, StagedEdges, StagedRows, Staging
+from shadow_gnn.graph.importing.bounded.staging import VALUE_NAMES, StagedEdges, staged_rows
 from shadow_gnn.graph.importing.bounded.streaming import Arrays, NodeData, StreamOptions, arranged, lists_of
 from shadow_gnn.graph.importing.build import Summary
-from shadow_gnn.graph.importing.detect import ImportOptions
-from shadow_gnn.graph.importing.formats.edge_list import Roles
+from shadow_gnn.graph.importing.formats.edge_list import EdgeList, Roles
 from shadow_gnn.graph.importing.formats.ogb import (
     check_single_type,
     find,
@@ -34,15 +31,15 @@ from shadow_gnn.graph.importing.formats.ogb import (
     single_count,
 )
 from shadow_gnn.graph.importing.nodes import dense_features, labels
+from shadow_gnn.graph.importing.options import ImportOptions
 from shadow_gnn.graph.importing.table import column_batches, open_table
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array
 
 
 def stream_ogb_text(
     source: Path, options: ImportOptions, streaming: StreamOptions
 ) -> tuple[Arrays, int | None, Summary]:
-    """Return the arrays of a data set, its feature columns and a summary."""
+    """Return the arrays of a dataset, its feature columns and a summary."""
     root = source.parent if source.name == "raw" else source
     raw = root / "raw" if (root / "raw").is_dir() else source
     check_single_type(raw)
@@ -70,8 +67,7 @@ def _edges(raw: Path, path: Path, num_nodes: int, streaming: StreamOptions) -> S
     if len(table.columns) != 2:
         raise SourceError(f"{path}: must have two columns, got {len(table.columns)}")
     roles = Roles(table.columns[0], table.columns[1], None, (), "int")
-    staging = Staging(table, roles, num_nodes, (), streaming.scratch, streaming.memory_bytes, streaming.progress)
-    edges, _, _ = stage_integers(staging)
+    edges, _, _ = stage_integers(EdgeList(table, roles, num_nodes, []), streaming)
     listed = find(raw, "num-edge-list")
     if listed is not None:
         expected = single_count(raw, "num_edges", read_matrix(listed, streaming.progress))
@@ -101,11 +97,11 @@ def _edge_features(raw: Path, num_edges: int, streaming: StreamOptions) -> Rows 
             raise SourceError(f"{path}: must have one row per edge ({num_edges}), got {len(rows)}")
         state = {"width": width}
         streaming.scratch.remember("edge_values", state)
-    return StagedRows(streaming.scratch, VALUE_NAMES[1], (num_edges, int(state["width"])), np.float32)
+    return staged_rows(streaming.scratch, VALUE_NAMES[1], (num_edges, int(state["width"])), np.float32)
 
 
 def _features(raw: Path, num_nodes: int, options: ImportOptions, streaming: StreamOptions) -> Rows | None:
-    """Put the features where they stay."""
+    """Write the features to disk in their final form."""
     path = find(raw, "node-feat")
     if path is None:
         return None
@@ -125,7 +121,7 @@ def _features(raw: Path, num_nodes: int, options: ImportOptions, streaming: Stre
 
 
 def _write_rows(path: Path, rows: DiskRows, convert: Callable[[Array, int], Array], streaming: StreamOptions) -> None:
-    """Write a CSV without header as a matrix, some rows at a time."""
+    """Write a CSV without header as a matrix, batch by batch."""
     table = open_table(path, delimiter=",", header=False)
     kind = matrix_kind(table)
     for batch in column_batches(table, dict.fromkeys(table.columns, kind), streaming.progress):

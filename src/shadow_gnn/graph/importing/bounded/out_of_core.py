@@ -1,4 +1,4 @@
-"""Out of core: raw edges -> the lists that ../build.py makes, in bounded memory, through buckets of keys on a disk.
+"""Out of core: raw edges -> the same lists as build.py, in bounded memory, through buckets of keys on disk.
 
 Not for: graphs that fit in memory (graph/importing/build.py).
 """
@@ -11,18 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import Progress, Rows, silent
+from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.base.work_folder import NPY_HEAD_BYTES, Scratch, finished
 from shadow_gnn.graph.importing.bounded.buckets import Buckets, Plan, row_bytes
 from shadow_gnn.graph.importing.bounded.carried import Carried, both_ways, merge_entries
-from shadow_gnn.graph.importing.build import Summary
-
-Array = NDArray[Any]
-Keys = NDArray[np.uint64]
+from shadow_gnn.graph.importing.build import Keys, Summary, starts
+from shadow_gnn.graph.record import Array
 
 MAX_NODES = (1 << 31) - 1
 MEMORY_BYTES = 1 << 30
@@ -30,21 +27,21 @@ _MAX_BINS = 1 << 16
 # Most bytes of temporary arrays per edge of a block and per entry of a bucket, measured by the tests.
 _BYTES_PER_EDGE = 96
 _BYTES_PER_ENTRY = 64
-# The same where edges carry something, of which some copies are made besides.
+# The same if edges carry data, plus some copies of that data.
 _CARRIED_BYTES_PER_EDGE = 240
 _CARRIED_BYTES_PER_ENTRY = 96
 _COPIES = 4
-# A bucket has one of so many parts of all entries at most, if that is not too few to bother, and after as many lists
-# are flushed and the space of their keys is given back: two of these parts at most are there twice.
+# A bucket has at most this part of all entries, unless that is very few. After as many entries the lists are flushed
+# and the space of their keys is freed: at most two of these parts are on disk twice.
 _LEAST_PARTS = 16
 _FEW_ENTRIES = 1 << 20
 _NOTHING = Carried()
 CHECKPOINT_SECONDS = 20.0
-"""A kill costs about as much work as this; what is done is flushed to the disk as often."""
+"""Interval of flushing to disk: a kill loses about this much work."""
 
 
 class EdgeBlocks(Protocol):
-    """Edges src -> dst that can be gone through several times, in blocks."""
+    """Edges src -> dst in blocks, which can be read several times."""
 
     @property
     def num_edges(self) -> int:
@@ -52,32 +49,32 @@ class EdgeBlocks(Protocol):
         ...
 
     def blocks(self, size: int, start: int = 0) -> Iterator[tuple[Array, Array]]:
-        """Give (src, dst) of at most `size` edges at a time, from edge `start` on."""
+        """Yield (src, dst) of at most `size` edges at a time, from edge `start` on."""
         ...
 
     def release(self) -> None:
-        """Give back what only blocks() needs; it is not called again."""
+        """Free everything that only blocks() needs; it is not called again."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Sorted neighbour lists on a disk, and what became of the edges."""
+    """Sorted neighbor lists on disk."""
 
-    indptr: Rows
+    indptr: DiskRows
     """int64 [N + 1]."""
-    indices: Rows
+    indices: DiskRows
     """int32 [E]."""
     summary: Summary
-    """What was read, removed and kept."""
-    carried: dict[str, Rows] = field(default_factory=dict)
-    """Of edge_weight, edge_attr and edge_id those that the edges carried, [E] or [E, F]."""
+    """Edges read, removed and kept."""
+    carried: dict[str, DiskRows] = field(default_factory=dict)
+    """Data of the edges: any of edge_weight, edge_attr and edge_id, [E] or [E, F]."""
 
 
 def disk_bytes(num_nodes: int, num_edges: int, *, undirected: bool = True, carried_bytes: int = 0) -> int:
-    """Return about the most bytes of disk that build_lists takes at a time, the lists themselves among them.
+    """Return about the peak bytes of disk that build_lists uses, including the lists themselves.
 
-    carried_bytes: of what travels with one edge. Keys make room for lists, which are half as large or the same.
+    carried_bytes: data of one edge. The space of keys is reused for lists, which are at most as large.
     """
     entries = 2 * num_edges if undirected else num_edges
     building = (8 + carried_bytes) * entries + (4 + carried_bytes) * 2 * entries // _LEAST_PARTS
@@ -94,11 +91,11 @@ def build_lists(
     memory_bytes: int = MEMORY_BYTES,
     progress: Progress = silent,
 ) -> Lists:
-    """Build what build_graph builds, with at most about `memory_bytes` of memory.
+    """Build the same lists as build_graph, with at most about `memory_bytes` of memory.
 
-    The edges are read twice: to count the entries of each range of rows, and to write a key of each entry into the
-    bucket of its range. Then each bucket is sorted by itself. scratch: where the keys (8 bytes an entry) and the lists
-    are kept; one that remembers lets a process go on where another ended, if edges and arguments are the same.
+    The edges are read twice: to count the entries of each range of rows, and to write the key of each entry into the
+    bucket of its range. Then each bucket is sorted by itself. scratch: holds the keys (8 bytes an entry) and the lists;
+    a work folder lets another process resume with the same edges and arguments.
     """
     if not 0 <= num_nodes <= MAX_NODES:
         raise ValueError(f"build_lists: num_nodes must be in 0..{MAX_NODES}, got {num_nodes}")
@@ -114,19 +111,17 @@ def build_lists(
     if done["bucket"] < len(plan):
         done = job.sort(buckets, plan, written, done)
     buckets.drop()
-    return Lists(
-        indptr=finished(written.pop("indptr")),
-        indices=finished(written.pop("indices")),
-        summary=job.summary(plan, int(done["num_entries"]), int(done["num_distinct"])),
-        carried={name: finished(rows) for name, rows in written.items()},
-    )
+    counts = plan.num_loops, int(done["num_distinct"]), int(done["num_entries"])
+    summary = Summary.of_edges(num_nodes, edges.num_edges, *counts, directed=not undirected)
+    ready = {name: finished(rows) for name, rows in written.items()}
+    return Lists(ready.pop("indptr"), ready.pop("indices"), summary, ready)
 
 
 class _Clock:
-    """Says now and then that it is time to remember."""
+    """Tells when it is time to save the state."""
 
     def __init__(self, most: int) -> None:
-        """Ring after some time, or when `most` is done."""
+        """Ring after CHECKPOINT_SECONDS, or when `most` is done."""
         self._most, self._done, self._last = most, 0, time.monotonic()
 
     def rings(self, done: int) -> bool:
@@ -152,7 +147,7 @@ class _Job:
 
     @property
     def columns(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Files of the buckets beside the keys."""
+        """Files of the buckets other than the keys."""
         return {f"carried_{name}": column for name, column in self.carried.columns.items()}
 
     @property
@@ -162,21 +157,43 @@ class _Job:
 
     @property
     def block(self) -> int:
-        """Edges that are worked on together."""
+        """Edges of a block."""
         per_edge = _CARRIED_BYTES_PER_EDGE + _COPIES * row_bytes(self.columns) if self.carried else _BYTES_PER_EDGE
         return max(1, self.memory_bytes // per_edge)
 
     def plan(self) -> Plan:
-        """Count, and cut the rows into buckets that fit the memory."""
+        """Count entries, and divide the rows into buckets that fit into memory."""
         known = self.scratch.recall("plan")
         if known is not None:
             return Plan(known["first_row"], known["num_keys"], known["num_loops"])
         shift = max(0, (max(self.num_nodes, 1) - 1).bit_length() - (_MAX_BINS - 1).bit_length())
         counts, num_loops = self._count(shift)
-        per_entry = _CARRIED_BYTES_PER_ENTRY + _COPIES * row_bytes(self.columns) if self.carried else _BYTES_PER_ENTRY
-        plan = _plan(counts, self.num_nodes, shift, _Budget(self.memory_bytes, per_entry), num_loops)
+        first_bin = self._first_bins(counts, shift)
+        first_row = [number << shift for number in first_bin] + [self.num_nodes]
+        plan = Plan(first_row, np.add.reduceat(counts, first_bin).tolist(), num_loops)
         self.scratch.remember("plan", vars(plan))
         return plan
+
+    def _first_bins(self, counts: Array, shift: int) -> list[int]:
+        """Join adjacent bins to buckets that fit into memory; return the first bin of each."""
+        per_entry = _CARRIED_BYTES_PER_ENTRY + _COPIES * row_bytes(self.columns) if self.carried else _BYTES_PER_ENTRY
+        capacity = max(1, self.memory_bytes // per_entry)
+        # Rows count too: a bucket of many empty rows needs their offsets.
+        costs = counts + np.minimum(1 << shift, self.num_nodes - (np.arange(len(counts)) << shift))
+        if len(costs) and costs.max() > capacity:
+            worst = int(np.argmax(costs))
+            raise ValueError(
+                f"build_lists: memory_bytes must be at least {int(costs[worst]) * per_entry} for the "
+                f"{int(counts[worst])} entries of rows from {worst << shift} on, got {self.memory_bytes}"
+            )
+        capacity = min(capacity, max(_FEW_ENTRIES, int(costs.sum()) // _LEAST_PARTS))
+        first_bin, room = [0], capacity
+        for number, cost in enumerate(costs.tolist()):  # At most 2^16 bins, whatever the graph.
+            if cost > room and number > first_bin[-1]:
+                first_bin.append(number)
+                room = capacity
+            room -= cost
+        return first_bin
 
     def _count(self, shift: int) -> tuple[Array, int]:
         """Count the entries of each bin of rows and the self-loops, and check every id."""
@@ -197,7 +214,7 @@ class _Job:
         return counts, num_loops
 
     def spill(self, buckets: Buckets, plan: Plan) -> None:
-        """Write the key of every entry into its bucket: (row, column, whether the source has it the other way)."""
+        """Write the key of every entry into its bucket: (row, column, whether it is reversed)."""
         state = self.scratch.recall("keys") or {"done": 0, "filled": [0] * len(plan)}
         filled, done = np.array(state["filled"], dtype=np.int64), int(state["done"])
         clock = _Clock(self.edges.num_edges + 1)
@@ -212,7 +229,7 @@ class _Job:
                 buckets.flush()
                 self.scratch.remember("keys", {"done": done, "filled": filled.tolist()})
         if filled.tolist() != plan.num_keys:
-            raise SourceError("build_lists: the source must stay as it is while it is read, it has changed")
+            raise SourceError("build_lists: the source must not change while it is read")
 
     def _put_keys(self, buckets: Buckets, filled: Array, plan: Plan, src: Array, dst: Array, done: int) -> None:
         limits = np.array(plan.first_row, dtype=np.uint64) << (self.column_bits + np.uint64(1))
@@ -226,10 +243,10 @@ class _Job:
             _put_parts(buckets, filled, np.searchsorted(found, limits), (found,))
 
     def _put_carried(self, buckets: Buckets, filled: Array, plan: Plan, src: Array, dst: Array, done: int) -> None:
-        """Put entries into their buckets in the order of the source, with what they carry."""
+        """Put entries and their data into their buckets in the order of the source."""
         row, column, turned, edge = both_ways(src, dst, self.undirected)
         bucket = np.searchsorted(plan.first_row[1:-1], row, side="right").astype(np.uint16)
-        # 16 bits are sorted by radix, and equal ones stay in their order.
+        # 16 bits are sorted by radix, and equal ones keep their order.
         order = np.argsort(bucket, kind="stable")
         cuts = np.concatenate(([0], np.cumsum(np.bincount(bucket, minlength=len(plan)))))
         keys = _keys(row, column, self.column_bits, turned)[order]
@@ -239,7 +256,7 @@ class _Job:
         _put_parts(buckets, filled, cuts, (keys, *values))
 
     def open_lists(self, num_entries: int) -> dict[str, DiskRows]:
-        """Return the arrays of the lists, with as many entries as are done."""
+        """Return the arrays of the lists with the finished entries."""
         shapes = {"indices": ((), np.int32), **self.carried.columns}
         grown = {
             name: self.scratch.rows(name, (num_entries, *shape), dtype, head_bytes=NPY_HEAD_BYTES)
@@ -249,7 +266,7 @@ class _Job:
         return {"indptr": indptr, **grown}
 
     def sort(self, buckets: Buckets, plan: Plan, written: dict[str, DiskRows], done: dict[str, int]) -> dict[str, int]:
-        """Make the lists of one bucket after the other; return how many entries and different edges there are."""
+        """Write the lists of one bucket after the other; return the numbers of entries and distinct edges."""
         clock = _Clock(sum(plan.num_keys) // _LEAST_PARTS)
         for number in range(done["bucket"], len(plan)):
             rows = plan.first_row[number : number + 2]
@@ -272,9 +289,9 @@ class _Job:
         return done
 
     def _lists_of(self, columns: tuple[Array, ...], start: int, stop: int) -> tuple[dict[str, Array], Array, int]:
-        """Return the arrays of the lists of rows start to stop, where each row ends, and how many edges differ.
+        """Return the lists of rows start to stop, the end of each row, and the number of distinct edges.
 
-        The keys among the columns are overwritten.
+        The keys are overwritten.
         """
         keys, *carried = columns
         values: dict[str, Array] = {}
@@ -283,32 +300,20 @@ class _Job:
             keys, values, num_distinct = merge_entries(keys, values, self.carried.merge)
         else:
             keys.sort()
-            first = _starts(keys)
+            first = starts(keys)
             first &= keys & np.uint64(1) == 0
             num_distinct = int(np.count_nonzero(first))
             keys >>= np.uint64(1)
-            keys = keys[_starts(keys)]
+            keys = keys[starts(keys)]
         row = (keys >> self.column_bits).view(np.int64)
         row -= start
         ends = np.cumsum(np.bincount(row, minlength=stop - start))
         keys &= (np.uint64(1) << self.column_bits) - np.uint64(1)
         return {"indices": keys.astype(np.int32), **values}, ends, num_distinct
 
-    def summary(self, plan: Plan, num_entries: int, num_distinct: int) -> Summary:
-        """Say what became of the edges."""
-        return Summary(
-            num_nodes=self.num_nodes,
-            edges_read=self.edges.num_edges,
-            self_loops=plan.num_loops,
-            duplicates=self.edges.num_edges - plan.num_loops - num_distinct,
-            both_directions=num_distinct - num_entries // 2 if self.undirected else 0,
-            num_edges=num_entries,
-            directed=not self.undirected,
-        )
-
 
 def _put_parts(buckets: Buckets, filled: Array, cuts: Array, columns: tuple[Array, ...]) -> None:
-    """Put the stretches between cuts into their buckets, and count them as filled."""
+    """Put the ranges between cuts into their buckets, and count them as filled."""
     for number in np.flatnonzero(np.diff(cuts)).tolist():
         parts = tuple(column[cuts[number] : cuts[number + 1]] for column in columns)
         buckets.put(number, int(filled[number]), parts)
@@ -324,48 +329,10 @@ def _check_ids(name: str, ids: Array, num_nodes: int, done: int) -> None:
         raise SourceError(f"build_lists: {name} must be in 0..{num_nodes - 1}, got {wrong} in row {row}")
 
 
-@dataclass(frozen=True)
-class _Budget:
-    """Memory for one bucket."""
-
-    memory_bytes: int
-    bytes_per_entry: int
-
-
-def _plan(counts: Array, num_nodes: int, shift: int, budget: _Budget, num_loops: int) -> Plan:
-    """Join neighbouring bins to buckets that fit the memory."""
-    capacity = max(1, budget.memory_bytes // budget.bytes_per_entry)
-    rows = np.minimum(1 << shift, num_nodes - (np.arange(len(counts)) << shift))
-    # Rows count too: a bucket of many empty rows needs their offsets.
-    costs = counts + rows
-    if len(costs) and costs.max() > capacity:
-        worst = int(np.argmax(costs))
-        raise ValueError(
-            f"build_lists: memory_bytes must be at least {int(costs[worst]) * budget.bytes_per_entry} for the "
-            f"{int(counts[worst])} entries of rows from {worst << shift} on, got {budget.memory_bytes}"
-        )
-    capacity = min(capacity, max(_FEW_ENTRIES, int(costs.sum()) // _LEAST_PARTS))
-    first_bin, room = [0], capacity
-    for number, cost in enumerate(costs.tolist()):  # At most 2^16 bins, whatever the graph.
-        if cost > room and number > first_bin[-1]:
-            first_bin.append(number)
-            room = capacity
-        room -= cost
-    first_row = [number << shift for number in first_bin] + [num_nodes]
-    return Plan(first_row, np.add.reduceat(counts, first_bin).tolist(), num_loops)
-
-
 def _keys(row: Array, column: Array, column_bits: np.uint64, turned: int | Array) -> Keys:
-    """Join row, column and direction to one number below 2^63 that sorts like them."""
+    """Combine row, column and direction into one number below 2^63 that sorts like them."""
     keys = row.view(np.uint64) << column_bits
     keys |= column.view(np.uint64)
     keys <<= np.uint64(1)
     keys |= np.asarray(turned, dtype=np.uint64)
     return keys
-
-
-def _starts(keys: Keys) -> NDArray[np.bool_]:
-    """Mark the first of each run of equal sorted keys."""
-    first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    return first

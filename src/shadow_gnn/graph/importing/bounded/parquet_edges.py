@@ -1,6 +1,6 @@
-"""Parquet edges: the edges of a Parquet file, read from the file itself whenever they are needed.
+"""Parquet edges: the edges of a Parquet file, read from the file itself on every pass.
 
-Not for: ids that are too high for a table of their numbers, nor text, which is slow to read twice (staged_integers.py).
+Not for: ids too high for a table of numbers, nor text files, which are slow to read twice (staged_integers.py).
 """
 
 from __future__ import annotations
@@ -10,41 +10,44 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shadow_gnn.base.files import LazyRows
+from shadow_gnn.base.work_folder import Scratch
 from shadow_gnn.graph.importing.bounded.staged_integers import write_names
-from shadow_gnn.graph.importing.bounded.staged_values import ValueWriter, value_columns
-from shadow_gnn.graph.importing.bounded.staging import VALUE_NAMES, Names, StagedRows, Staging, known_names
-from shadow_gnn.graph.importing.formats.edge_list import check_range
+from shadow_gnn.graph.importing.bounded.staged_values import ValueWriter
+from shadow_gnn.graph.importing.bounded.staging import VALUE_NAMES, known_names, staged_rows
+from shadow_gnn.graph.importing.bounded.streaming import Names, StreamOptions
+from shadow_gnn.graph.importing.formats.edge_list import EdgeList, check_range
 from shadow_gnn.graph.importing.table import Kind, column_batches, count_rows
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array
 
 _NUMBER = "number"
-# A table of numbers may take this share of the memory.
+# A table of numbers may use this part of the memory.
 _TABLE_SHARE = 8
 
 
 @dataclass(frozen=True, eq=False)
 class ParquetEdges:
-    """Edges in blocks, decoded anew each time, so that they take no disk of their own."""
+    """Edges in blocks, decoded on every pass; they need no disk space."""
 
-    staging: Staging
-    """Where they are."""
+    opened: EdgeList
+    """The file."""
+    scratch: Scratch
+    """Place of the values and numbers."""
     num_edges: int
     """Rows of the file."""
     num_ids: int
-    """All ids are below it."""
-    number: StagedRows | None
-    """Number of each id, int32 [num_ids]; None if they are the ids."""
+    """Upper bound of the ids."""
+    number: LazyRows | None
+    """Number of each id, int32 [num_ids]; None if ids are kept."""
 
     @property
     def table_bytes(self) -> int:
-        """Memory that the numbers take while edges are read."""
+        """Memory of the numbers while edges are read."""
         return 0 if self.number is None else 4 * self.num_ids
 
     def blocks(self, size: int, start: int = 0) -> Iterator[tuple[Array, Array]]:
-        """Give (src, dst) of at most `size` edges at a time, from edge `start` on."""
+        """Yield (src, dst) of at most `size` edges at a time, from edge `start` on."""
         number = None if self.number is None else self.number[:]
         size = min(size, max(1, self.num_edges - start))
         out, filled = _empty_pair(size), 0
@@ -63,7 +66,7 @@ class ParquetEdges:
             yield out[0][:filled], out[1][:filled]
 
     def _batches(self, start: int) -> Iterator[list[Array]]:
-        table, names = self.staging.table, (self.staging.roles.src, self.staging.roles.dst)
+        table, names = self.opened.table, (self.opened.roles.src, self.opened.roles.dst)
         kinds: dict[str, Kind] = dict.fromkeys(names, "int")
         for batch in column_batches(table, kinds, first_row=start):
             pair = [batch[name].to_numpy() for name in names]
@@ -73,53 +76,53 @@ class ParquetEdges:
             yield pair
 
     def release(self) -> None:
-        """Keep the source, and remove what the edges carry and the numbers."""
+        """Remove the values and the numbers; the source stays."""
         for name in (*VALUE_NAMES, _NUMBER):
-            self.staging.scratch.drop(name)
+            self.scratch.drop(name)
 
 
 def _empty_pair(size: int) -> tuple[Array, Array]:
     return np.empty(size, np.int64), np.empty(size, np.int64)
 
 
-def parquet_edges(staging: Staging) -> tuple[ParquetEdges, int, Names | None] | None:
-    """Return the edges of a Parquet file, the number of nodes and the ids where they were others than 0..N-1.
+def parquet_edges(opened: EdgeList, streaming: StreamOptions) -> tuple[ParquetEdges, int, Names | None] | None:
+    """Return the edges of a Parquet file, the number of nodes and the original ids unless they were 0..N-1.
 
-    What the edges carry is written to the disk. None if the ids must be numbered there.
+    The values of edges are written to disk. None if the ids must be numbered on disk.
     """
-    num_edges = count_rows(staging.table.path)
-    if staging.table.layout is not None or staging.roles.ids != "int" or num_edges is None:
+    num_edges = count_rows(opened.table.path)
+    if opened.table.layout is not None or opened.roles.ids != "int" or num_edges is None:
         return None
-    scratch = staging.scratch
+    scratch = streaming.scratch
     state: dict[str, Any] | None = scratch.recall("direct")
     if state is None:
-        state = {"num_ids": staging.num_nodes, "num_nodes": staging.num_nodes, "text_bytes": None}
-        if staging.num_nodes is None or value_columns(staging.roles):
-            state = _first_look(staging)
+        state = {"num_ids": opened.num_nodes, "num_nodes": opened.num_nodes, "text_bytes": None}
+        if opened.num_nodes is None or opened.roles.values:
+            state = _first_look(opened, streaming)
         scratch.remember("direct", state)
     if state["num_nodes"] is None:
         return None
     num_ids, num_nodes = int(state["num_ids"]), int(state["num_nodes"])
     if state["text_bytes"] is None:
-        return ParquetEdges(staging, num_edges, num_ids, None), num_nodes, None
-    number = StagedRows(scratch, _NUMBER, (num_ids,), np.int32)
+        return ParquetEdges(opened, scratch, num_edges, num_ids, None), num_nodes, None
+    number = staged_rows(scratch, _NUMBER, (num_ids,), np.int32)
     names = known_names(scratch, num_nodes, int(state["text_bytes"]))
-    return ParquetEdges(staging, num_edges, num_ids, number), num_nodes, names
+    return ParquetEdges(opened, scratch, num_edges, num_ids, number), num_nodes, names
 
 
-def _first_look(staging: Staging) -> dict[str, Any]:
-    """Write the values, and the numbers of ids that are not 0..N-1 if there is memory for a table of them."""
-    values, seen = ValueWriter(staging), _Seen(staging.memory_bytes // 4)
-    roles, known = staging.roles, staging.num_nodes
-    for column in staging.more_ids if known is None else ():
+def _first_look(opened: EdgeList, streaming: StreamOptions) -> dict[str, Any]:
+    """Write the values, and the numbers of ids that are not 0..N-1 if a table of them fits into memory."""
+    values, seen = ValueWriter(opened, streaming), _Seen(streaming.memory_bytes // 4)
+    roles, known = opened.roles, opened.num_nodes
+    for column in opened.more_ids if known is None else ():
         if not seen.add(column.to_numpy()):
             return {"num_nodes": None}
     kinds: dict[str, Kind] = {roles.src: "int", roles.dst: "int", **values.kinds}
     done = 0
-    for batch in column_batches(staging.table, kinds, staging.progress):
+    for batch in column_batches(opened.table, kinds, streaming.progress):
         for name in (roles.src, roles.dst):
             ids = batch[name].to_numpy()
-            check_range(staging.table, name, ids, known, done)
+            check_range(opened.table, name, ids, known, done)
             if known is None and not seen.add(ids):
                 return {"num_nodes": None}
         values.append(batch)
@@ -127,18 +130,18 @@ def _first_look(staging: Staging) -> dict[str, Any]:
     values.flush()
     if known is not None:
         return {"num_ids": known, "num_nodes": known, "text_bytes": None}
-    return _numbered(staging, seen.marks)
+    return _numbered(streaming, seen.marks)
 
 
-def _numbered(staging: Staging, marks: Array) -> dict[str, int | None]:
-    """Return how many ids and nodes there are; write the numbers and the ids themselves where they differ."""
+def _numbered(streaming: StreamOptions, marks: Array) -> dict[str, int | None]:
+    """Return the counts of ids and nodes; write the numbers and the original ids if they differ."""
     if marks.all():
         return {"num_ids": len(marks), "num_nodes": len(marks), "text_bytes": None}
-    if _TABLE_SHARE * 4 * len(marks) > staging.memory_bytes:
+    if _TABLE_SHARE * 4 * len(marks) > streaming.memory_bytes:
         return {"num_nodes": None}
     number = np.cumsum(marks, dtype=np.int32)
     number -= 1
-    rows = staging.scratch.rows(_NUMBER, (len(marks),), np.int32)
+    rows = streaming.scratch.rows(_NUMBER, (len(marks),), np.int32)
     rows.write(0, number)
     rows.flush()
     num_nodes = int(number[-1]) + 1
@@ -146,12 +149,12 @@ def _numbered(staging: Staging, marks: Array) -> dict[str, int | None]:
     return {
         "num_ids": len(marks),
         "num_nodes": num_nodes,
-        "text_bytes": write_names(staging.scratch, np.flatnonzero(marks)),
+        "text_bytes": write_names(streaming.scratch, np.flatnonzero(marks)),
     }
 
 
 class _Seen:
-    """A mark per id, as long as the highest one is below a limit."""
+    """A mark per id, up to a highest id."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._marks, self._highest = limit, np.zeros(0, np.bool_), -1
@@ -172,5 +175,5 @@ class _Seen:
 
     @property
     def marks(self) -> Array:
-        """Which of the ids up to the highest are there."""
+        """Whether each id up to the highest has been added."""
         return self._marks[: self._highest + 1]

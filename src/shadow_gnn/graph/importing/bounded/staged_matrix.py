@@ -1,4 +1,4 @@
-"""Staged matrix: the entries of a sparse matrix in an .npz archive as edges on a disk, in bounded memory.
+"""Staged matrix: the entries of a sparse matrix in an .npz archive as edges on disk, in bounded memory.
 
 Not for: archives that fit in memory (graph/importing/formats/npz.py).
 """
@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import Progress
+from shadow_gnn.base.files import LazyRows, Progress
 from shadow_gnn.base.work_folder import Scratch
 from shadow_gnn.graph.importing.archive import Archive
 from shadow_gnn.graph.importing.bounded.out_of_core import MAX_NODES
-from shadow_gnn.graph.importing.bounded.staging import VALUE_NAMES, StagedEdges, StagedRows
+from shadow_gnn.graph.importing.bounded.staging import VALUE_NAMES, StagedEdges, staged_rows
 from shadow_gnn.graph.importing.formats.npz import matrix_shape
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array
 
 # Most bytes of temporary arrays per entry of a block, measured by the tests.
 _BYTES_PER_ENTRY = 96
@@ -30,20 +28,20 @@ _OFFSETS = "matrix_indptr"
 
 @dataclass(frozen=True, eq=False)
 class StagedMatrix:
-    """The edges of a matrix on a disk."""
+    """The edges of a matrix on disk."""
 
     edges: StagedEdges
     """Entry (i, j) is an edge from i to j."""
-    weight: StagedRows | None
+    weight: LazyRows | None
     """float32 [E]; None if all are 1."""
     num_nodes: int
     """Rows of the matrix."""
     notes: tuple[str, ...]
-    """What was left out."""
+    """Remarks, such as dropped zeros."""
 
 
 def count_entries(archive: Archive) -> int:
-    """Return how many entries a matrix stores, without reading them."""
+    """Return the number of entries of a matrix, from the headers."""
     with archive.stream("row" if archive_kind(archive) == "coo" else "indices") as stream:
         return stream.header.shape[0] if stream.header.shape else 0
 
@@ -69,7 +67,7 @@ def stage_matrix(archive: Archive, scratch: Scratch, memory_bytes: int, progress
     num_edges, num_zeros = int(state["num_edges"]), int(state["num_zeros"])
     return StagedMatrix(
         StagedEdges(scratch, "edges", num_edges, np.int32),
-        StagedRows(scratch, VALUE_NAMES[0], (num_edges,), np.float32) if state["weighted"] else None,
+        staged_rows(scratch, VALUE_NAMES[0], (num_edges,), np.float32) if state["weighted"] else None,
         int(state["num_nodes"]),
         (f"stored zeros dropped: {num_zeros}",) if num_zeros else (),
     )
@@ -86,7 +84,7 @@ class _Reader:
     progress: Progress
 
     def write(self) -> dict[str, Any]:
-        """Write all edges; return how many there are, how many zeros there were, and whether weights matter."""
+        """Write all edges; return the numbers of edges and zeros, and whether there are weights."""
         num_nodes = self._num_nodes()
         edges = self.scratch.rows("edges", (0, 2), np.int32)
         weight = self.scratch.rows(VALUE_NAMES[0], (0,), np.float32)
@@ -128,7 +126,7 @@ class _Reader:
         return size
 
     def _blocks(self, num_nodes: int) -> Iterator[tuple[Array, Array, Array | None]]:
-        """Give (row, column, value) of some entries at a time."""
+        """Yield (row, column, value) of the entries in blocks."""
         names = ("row", "col") if self.kind == "coo" else ("indices",)
         data = "data" if self.kind != "plain" else "weights" if "weights" in self.archive else None
         with ExitStack() as stack:
@@ -162,7 +160,7 @@ class _Reader:
         return ids.astype(np.int64, copy=False)
 
     def _offsets(self, num_nodes: int, num_entries: int) -> Array:
-        """Put indptr on the disk, and return it mapped."""
+        """Write indptr to disk and return it mapped."""
         out, last = self.scratch.rows(_OFFSETS, (0,), np.int64), 0
         with self.archive.stream("indptr") as stream:
             if stream.header.dtype.kind not in "iu" or stream.header.shape != (num_nodes + 1,):

@@ -1,6 +1,6 @@
 """Stream: a source of any size -> the arrays of a graph folder, in bounded memory.
 
-Not for: sources that fit in memory (graph/importing/detect.py), nor the data sets that have names.
+Not for: sources that fit in memory (graph/importing/detect.py), nor named datasets (graph/datasets).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.importing.attach import NodeFiles, known_rows, table_ids
-from shadow_gnn.graph.importing.bounded.carried import Carried
+from shadow_gnn.graph.importing.attach import known_rows
 from shadow_gnn.graph.importing.bounded.converted import check_streamed
 from shadow_gnn.graph.importing.bounded.matrix_stream import count_matrix, stream_npz, stream_saint
 from shadow_gnn.graph.importing.bounded.ogb_stream import count_edges, stream_ogb
@@ -23,12 +22,12 @@ from shadow_gnn.graph.importing.bounded.out_of_core import EdgeBlocks, disk_byte
 from shadow_gnn.graph.importing.bounded.parquet_edges import ParquetEdges, parquet_edges
 from shadow_gnn.graph.importing.bounded.staged_integers import stage_integers
 from shadow_gnn.graph.importing.bounded.staged_texts import stage_texts
-from shadow_gnn.graph.importing.bounded.staged_values import staged_values, value_columns
-from shadow_gnn.graph.importing.bounded.staging import Names, Staging
-from shadow_gnn.graph.importing.bounded.streaming import Arrays, NodeData, StreamOptions, arranged, lists_of
+from shadow_gnn.graph.importing.bounded.staged_values import staged_values
+from shadow_gnn.graph.importing.bounded.streaming import Arrays, Names, NodeData, StreamOptions, arranged, lists_of
 from shadow_gnn.graph.importing.build import Summary
-from shadow_gnn.graph.importing.detect import ImportOptions, detect
-from shadow_gnn.graph.importing.formats.edge_list import EdgeListOptions, notes_of, roles_of
+from shadow_gnn.graph.importing.detect import checked_format, detect
+from shadow_gnn.graph.importing.formats.edge_list import EdgeList, notes_of, open_edge_list, roles_of
+from shadow_gnn.graph.importing.options import ImportOptions, NodeFiles
 from shadow_gnn.graph.importing.table import count_rows, open_table
 
 _VERSION = 2
@@ -36,16 +35,16 @@ _VERSION = 2
 
 @dataclass(frozen=True)
 class DiskNeed:
-    """About how many bytes of disk an import takes at most, before features and texts of ids."""
+    """Approximate peak bytes of disk of an import, without features and texts of ids."""
 
     plain: int
     """If the ids are 0..N-1, or not much higher."""
     numbered: int
-    """If they must be numbered on the disk."""
+    """If the ids must be numbered on disk."""
 
 
 def import_job(source: Path, options: ImportOptions, memory_bytes: int) -> dict[str, Any]:
-    """Return what the parts of an import depend on; a source is the same if its path, sizes and times are."""
+    """Return the identity of an import; a source counts as the same if path, sizes and times are."""
     if not source.exists():
         raise SourceError(f"{source}: does not exist")
     chosen = asdict(options)
@@ -70,10 +69,7 @@ def _files(source: Path) -> list[list[str | int]]:
 
 
 def disk_estimate(source: Path, options: ImportOptions) -> DiskNeed | None:
-    """Return what an import takes on the disk; None if nobody knows yet.
-
-    Text does not say how many edges it has before it is read.
-    """
+    """Return the disk need of an import; None for text, where the number of edges is not known in advance."""
     kind = detect(source)
     undirected, id_bytes = not options.directed, 8 if options.keep_edge_id else 0
     if kind == "OGB":
@@ -97,10 +93,10 @@ def _table_estimate(source: Path, options: ImportOptions) -> DiskNeed | None:
     if num_rows is None:
         return None
     roles = roles_of(open_table(source), options.edge_list)
-    values = 4 * len(value_columns(roles))
+    values = 4 * len(roles.values)
     carried = values + (8 if options.keep_edge_id or roles.features else 0)
     building = disk_bytes(0, num_rows, undirected=not options.directed, carried_bytes=carried) + num_rows * values
-    # Ids of 8 bytes and their numbers of 4, both at once; then the numbers and what the lists take.
+    # Ids of 8 bytes and their numbers of 4 at the same time; then the numbers and the lists.
     numbered = max(num_rows * (24 + values), num_rows * 8 + building)
     if roles.ids == "text":
         return DiskNeed(num_rows * 8 + building, num_rows * 8 + building)
@@ -112,13 +108,11 @@ def _table_estimate(source: Path, options: ImportOptions) -> DiskNeed | None:
 def stream_source(
     source: Path, options: ImportOptions, streaming: StreamOptions
 ) -> Iterator[tuple[Arrays, int | None, Summary]]:
-    """Give the arrays of a graph folder by their names, its feature columns and a summary, while the block lasts.
+    """Yield the arrays of a graph folder by their names, its feature columns and a summary.
 
-    The folder made of them equals that of read_source byte for byte.
+    The folder equals that of read_source byte for byte. The arrays can be read inside the with block only.
     """
-    kind = detect(source)
-    if kind != "edge list" and options.edge_list != EdgeListOptions():
-        raise SourceError(f"{source}: is {kind}, where the options for edge lists have no meaning")
+    kind = checked_format(source, options)
     if options.nodes.features is not None and options.nodes.features.suffix == ".npy":
         check_streamed(options.nodes.feature_dtype)
     with ExitStack() as stack:
@@ -139,42 +133,24 @@ def _ogb(
     if not (root / "raw" / "data.npz").exists():
         return stream_ogb_text(source, options, streaming)
     if options.nodes != NodeFiles(feature_dtype=options.nodes.feature_dtype):
-        raise SourceError(f"{source}: brings its features, labels and splits along; other files must be left out")
-    arrays, summary = stack.enter_context(
-        stream_ogb(
-            root,
-            streaming,
-            carried=Carried(edge_id=options.keep_edge_id),
-            directed=options.directed,
-            feature_dtype=options.nodes.feature_dtype,
-        )
-    )
-    return arrays, arrays["x"].shape[1] if "x" in arrays else None, summary
+        raise SourceError(f"{source}: has its own features, labels and splits; leave out other files for them")
+    return stack.enter_context(stream_ogb(root, options, streaming))
 
 
 def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -> tuple[Arrays, int | None, Summary]:
-    table = open_table(source, delimiter=options.edge_list.delimiter, header=options.edge_list.header)
-    roles = roles_of(table, options.edge_list)
-    num_nodes = options.edge_list.num_nodes
-    if roles.ids == "text" and num_nodes is not None:
-        raise SourceError(f"{source}: num_nodes is for integer ids only, these are text")
-    if roles.ids == "int" and num_nodes is None:
-        num_nodes = known_rows(options.nodes)
-    scratch = streaming.scratch
-    more_ids = table_ids(options.nodes, roles.ids)
-    staging = Staging(table, roles, num_nodes, more_ids, scratch, streaming.memory_bytes, streaming.progress)
-    edges, num_nodes, names = _staged(staging)
-    carried = staged_values(scratch, roles, edges.num_edges, options.merge, options.keep_edge_id)
+    opened = open_edge_list(source, options)
+    edges, num_nodes, names = _staged(opened, streaming)
+    carried = staged_values(streaming.scratch, opened.roles, edges.num_edges, options)
     if isinstance(edges, ParquetEdges):
         streaming = replace(streaming, memory_bytes=streaming.memory_bytes - edges.table_bytes)
     lists = lists_of(edges, num_nodes, carried, streaming, directed=options.directed)
     arrays, num_columns = arranged(lists, NodeData(names), options.nodes, source, streaming.progress)
-    notes = notes_of(table, {roles.src, roles.dst, *value_columns(roles)}, named=names is not None)
+    notes = notes_of(opened.table, opened.roles, named=names is not None)
     return arrays, num_columns, replace(lists.summary, notes=notes)
 
 
-def _staged(staging: Staging) -> tuple[EdgeBlocks, int, Names | None]:
-    """Return the numbered edges, the number of nodes and the table of ids."""
-    if staging.roles.ids == "text":
-        return stage_texts(staging)
-    return parquet_edges(staging) or stage_integers(staging)
+def _staged(opened: EdgeList, streaming: StreamOptions) -> tuple[EdgeBlocks, int, Names | None]:
+    """Return the numbered edges, the number of nodes and the original ids."""
+    if opened.roles.ids == "text":
+        return stage_texts(opened, streaming)
+    return parquet_edges(opened, streaming) or stage_integers(opened, streaming)

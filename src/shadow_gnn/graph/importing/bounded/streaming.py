@@ -1,6 +1,6 @@
-"""Streaming: what all sources have in common that are imported in bounded memory.
+"""Streaming: options and results of imports in bounded memory, the same for all formats.
 
-Not for: any one of them (stream.py knows them all).
+Not for: a single format (stream.py lists them all).
 """
 
 from __future__ import annotations
@@ -8,55 +8,60 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.disk_arrays import DiskRows
-from shadow_gnn.base.files import NpyFile, Progress, Rows, silent
+from shadow_gnn.base.files import Progress, Rows, silent
 from shadow_gnn.base.work_folder import Scratch
-from shadow_gnn.graph.importing.attach import NodeFiles, attach
+from shadow_gnn.graph.importing.attach import attach
 from shadow_gnn.graph.importing.bounded.carried import Carried
-from shadow_gnn.graph.importing.bounded.converted import NpyRows
+from shadow_gnn.graph.importing.bounded.converted import npy_features
 from shadow_gnn.graph.importing.bounded.out_of_core import MEMORY_BYTES, EdgeBlocks, Lists, build_lists
-from shadow_gnn.graph.importing.bounded.staging import Names
-from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames, SparseFeatures, feature_arrays
+from shadow_gnn.graph.importing.options import NodeFiles
+from shadow_gnn.graph.record import Array, DenseFeatures, Graph, NodeNames, SparseFeatures, feature_arrays
 
-Array = NDArray[Any]
 Arrays = dict[str, Array | Rows]
 
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How a source is streamed."""
+    """Settings of an import in bounded memory."""
 
     scratch: Scratch
-    """Where large arrays are put together."""
+    """Place of large arrays."""
     memory_bytes: int = MEMORY_BYTES
-    """About as much memory is used, beside what the libraries take."""
+    """Approximate memory budget, in addition to the libraries."""
     progress: Progress = silent
-    """Told of what is being done."""
+    """Called with the progress of each stage."""
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """The source's own ids on disk."""
+
+    ptr: DiskRows
+    """int64 [N + 1]."""
+    text: DiskRows
+    """uint8."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeData:
-    """What a source says about its nodes."""
+    """Data of a source's nodes."""
 
     names: Names | None = None
-    """Ids, where they were numbered anew."""
+    """Original ids, if the nodes were renumbered."""
     x: DenseFeatures | SparseFeatures | Rows | None = None
     """Features [N, F], in memory or streamed."""
     y: Array | None = None
     """Labels."""
     splits: Mapping[str, Array] = field(default_factory=dict)
-    """Node ids by the name of the split."""
+    """Node ids by split name."""
     pairs: Mapping[str, Array] = field(default_factory=dict)
-    """Pairs of link prediction."""
+    """Given pairs of link prediction."""
 
 
 def lists_of(edges: EdgeBlocks, num_nodes: int, carried: Carried, streaming: StreamOptions, *, directed: bool) -> Lists:
-    """Build the lists as the options say."""
+    """Build the lists of a graph with these options."""
     return build_lists(
         edges,
         num_nodes,
@@ -73,14 +78,14 @@ def arranged(
 ) -> tuple[Arrays, int | None]:
     """Return the arrays of the graph folder in the order of store.graph_arrays, and the number of feature columns.
 
-    files: what they hold replaces what the source brought along.
+    files: their contents replace those of the source.
     """
     streamed = files.features if files.features is not None and files.features.suffix == ".npy" else None
     graph = _graph(lists, nodes, source)
     attached = attach(graph, files if streamed is None else replace(files, features=None), progress)
     x = nodes.x if attached.x is None else attached.x
     if streamed is not None:
-        x = NpyRows(streamed, graph.num_nodes, files.feature_dtype)
+        x = npy_features(streamed, graph.num_nodes, files.feature_dtype)
     arrays: Arrays = {"indptr": lists.indptr, "indices": lists.indices}
     if isinstance(x, DenseFeatures | SparseFeatures):
         arrays |= feature_arrays(x)
@@ -97,21 +102,15 @@ def arranged(
 
 
 def _graph(lists: Lists, nodes: NodeData, source: Path) -> Graph:
-    """Return the graph so far, mapped; its lists were made in order, so they are not checked again (path)."""
-    names = None if nodes.names is None else NodeNames(_mapped(nodes.names.ptr), _mapped(nodes.names.text))
+    """Return the graph so far, mapped; a path is given so that the sorted lists are not checked again."""
+    names = None if nodes.names is None else NodeNames(nodes.names.ptr.mapped(), nodes.names.text.mapped())
     return Graph(
-        _mapped(lists.indptr),
-        _mapped(lists.indices),
+        lists.indptr.mapped(),
+        lists.indices.mapped(),
         lists.summary.directed,
-        y=None if nodes.y is None else np.asarray(nodes.y),
+        y=nodes.y,
         splits=nodes.splits,
         pairs=nodes.pairs,
         node_name=names,
         path=source,
     )
-
-
-def _mapped(rows: Rows) -> Array:
-    inner = rows.rows if isinstance(rows, NpyFile) else rows
-    assert isinstance(inner, DiskRows)
-    return inner.mapped()

@@ -1,6 +1,6 @@
-"""Collab: OGB's link data set of collaborations, with its years, weights and given pairs.
+"""Collab: OGB's link dataset of collaborations, with its years, weights and given pairs.
 
-Not for: OGB's node data sets (ogb.py).
+Not for: OGB's node datasets (ogb.py).
 """
 
 from __future__ import annotations
@@ -8,27 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.importing.build import Summary, build_graph
 from shadow_gnn.graph.importing.formats.ogb import find, read_matrix
 from shadow_gnn.graph.importing.formats.pickled import read_torch
-from shadow_gnn.graph.importing.nodes import FeatureDtype, dense_features
-from shadow_gnn.graph.record import Graph
-
-Array = NDArray[Any]
+from shadow_gnn.graph.importing.nodes import dense_features
+from shadow_gnn.graph.importing.options import DEFAULTS, ImportOptions
+from shadow_gnn.graph.record import Array, Graph
 
 _TEXTS = ("edge", "edge_weight", "edge_year", "node-feat", "num-node-list")
 
 
-def read_collab(
-    root: Path, *, feature_dtype: FeatureDtype = "auto", progress: Progress = silent
-) -> tuple[Graph, Summary]:
+def read_collab(root: Path, options: ImportOptions = DEFAULTS, progress: Progress = silent) -> tuple[Graph, Summary]:
     """Read the graph of the training links and the pairs of all splits.
 
     A pair that worked together in several years is one edge: its weights are summed, and its two edge features are
@@ -49,7 +44,7 @@ def read_collab(
         graph = replace(
             graph,
             edge_id=None,
-            x=dense_features(text["node-feat"], num_nodes, f"{raw}: node-feat", feature_dtype),
+            x=dense_features(text["node-feat"], num_nodes, f"{raw}: node-feat", options.nodes.feature_dtype),
             pairs=_pairs(split),
         )
     except ValueError as error:
@@ -77,7 +72,7 @@ def _span(src: Array, dst: Array, years: Array, num_nodes: int) -> Array:
 
 
 def _pairs(split: Path) -> dict[str, Array]:
-    """Read the pairs: an edge of the split's year is positive, edge_neg is negative; training has none of these."""
+    """Read the pairs: `edge` holds the positive ones, `edge_neg` the negative ones; training has no negative ones."""
     found: dict[str, Array] = {}
     for name in ("train", "valid", "test"):
         content = read_torch(split / f"{name}.pt")

@@ -1,59 +1,31 @@
 """Edge list: one edge per row of a CSV, TSV, whitespace or Parquet file.
 
-Not for: features and labels of nodes, which graph/importing/attach.py adds afterwards.
+Not for: features and labels of nodes (graph/importing/attach.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.graph.importing.build import MAX_NODES, Merge, Summary, build_graph
+from shadow_gnn.graph.importing.attach import known_rows, table_ids
+from shadow_gnn.graph.importing.build import Summary, build_source
 from shadow_gnn.graph.importing.ids import number_integers, number_texts
+from shadow_gnn.graph.importing.options import DEFAULTS, EdgeListOptions, ImportOptions
 from shadow_gnn.graph.importing.table import Columns, Kind, Table, line_of_row, open_table, read_columns
-from shadow_gnn.graph.record import Graph, NodeNames
-
-Array = NDArray[Any]
-IdKind = Literal["auto", "integer", "string"]
+from shadow_gnn.graph.record import Array, Graph, NodeNames
 
 _PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("u", "v"), ("head", "tail"))
 
 
 @dataclass(frozen=True)
-class EdgeListOptions:
-    """How to read an edge list; the defaults fit most files."""
-
-    header: bool | None = None
-    """Whether the first line holds column names; None looks at it."""
-    delimiter: str | None = None
-    """One character; None looks at the lines."""
-    src: str | None = None
-    """Column of the sending node; None takes a known name or the first column."""
-    dst: str | None = None
-    """Column of the receiving node; None takes a known name or the second column."""
-    weight: str | None = None
-    """Column of the edge weight; None takes a column called weight, if there is one."""
-    edge_features: tuple[str, ...] = ()
-    """Columns of edge features."""
-    ids: IdKind = "auto"
-    """Whether ids are integers or any text; auto decides by the first row."""
-    num_nodes: int | None = None
-    """Number of nodes: integer ids are then kept as they are."""
-
-
-_DEFAULTS = EdgeListOptions()
-
-
-@dataclass(frozen=True)
 class Roles:
-    """What each column of an edge list is."""
+    """Meaning of the columns of an edge list."""
 
     src: str
     """Sending node."""
@@ -66,50 +38,55 @@ class Roles:
     ids: Kind
     """int or text."""
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Columns other than ids."""
+        return (*self.features, *((self.weight,) if self.weight else ()))
 
-def read_edge_list(
-    path: Path,
-    options: EdgeListOptions = _DEFAULTS,
-    *,
-    undirected: bool = True,
-    merge: Merge = "first",
-    keep_edge_id: bool = False,
-    more_ids: Sequence[Any] = (),
-    progress: Progress = silent,
-) -> tuple[Graph, Summary]:
-    """Read an edge list; `more_ids` are Arrow columns of ids of nodes that may have no edge."""
-    table = open_table(path, delimiter=options.delimiter, header=options.header)
-    roles = roles_of(table, options)
-    kinds: dict[str, Kind] = {roles.src: roles.ids, roles.dst: roles.ids}
-    for name in (*roles.features, *((roles.weight,) if roles.weight else ())):
-        kinds[name] = "float"
+
+def read_edge_list(path: Path, options: ImportOptions = DEFAULTS, progress: Progress = silent) -> tuple[Graph, Summary]:
+    """Read an edge list; nodes of the node files count even if they have no edge."""
+    opened = open_edge_list(path, options)
+    table, roles = opened.table, opened.roles
+    kinds: dict[str, Kind] = {roles.src: roles.ids, roles.dst: roles.ids, **dict.fromkeys(roles.values, "float")}
     columns = read_columns(table, kinds, progress)
     progress("numbering nodes", 0, 1)
-    src, dst, names, num_nodes = _numbered(table, columns, roles, options.num_nodes, more_ids)
+    src, dst, names, num_nodes = _numbered(opened, columns)
     progress("sorting", 0, 1)
     weight = columns[roles.weight].to_numpy() if roles.weight else None
     attr = np.column_stack([columns[name].to_numpy() for name in roles.features]) if roles.features else None
     check_values(table, roles, weight, attr)
-    graph, summary = build_graph(
-        src,
-        dst,
-        num_nodes,
-        weight=weight,
-        edge_attr=attr,
-        undirected=undirected,
-        merge=merge,
-        keep_edge_id=keep_edge_id,
-    )
-    return replace(graph, node_name=names), replace(summary, notes=notes_of(table, kinds, named=names is not None))
+    graph, summary = build_source(str(path), src, dst, num_nodes, options, weight=weight, edge_attr=attr)
+    return replace(graph, node_name=names), replace(summary, notes=notes_of(table, roles, named=names is not None))
 
 
-def id_kind(path: Path, options: EdgeListOptions) -> Kind:
-    """Return how the ids of an edge list are read, so that node tables are read alike."""
-    return roles_of(open_table(path, delimiter=options.delimiter, header=options.header), options).ids
+@dataclass(frozen=True)
+class EdgeList:
+    """An edge list before its rows are read."""
+
+    table: Table
+    """The file."""
+    roles: Roles
+    """Meaning of its columns."""
+    num_nodes: int | None
+    """Number of nodes if ids are kept; None if they are numbered."""
+    more_ids: list[Any]
+    """Arrow columns of ids of nodes that may have no edge."""
+
+
+def open_edge_list(path: Path, options: ImportOptions) -> EdgeList:
+    """Look at an edge list and at the node files that come with it."""
+    table = open_table(path, delimiter=options.edge_list.delimiter, header=options.edge_list.header)
+    roles, num_nodes = roles_of(table, options.edge_list), options.edge_list.num_nodes
+    if roles.ids == "text" and num_nodes is not None:
+        raise SourceError(f"{path}: num_nodes is for integer ids only, these are text")
+    if roles.ids == "int" and num_nodes is None:
+        num_nodes = known_rows(options.nodes)
+    return EdgeList(table, roles, num_nodes, table_ids(options.nodes, roles.ids))
 
 
 def roles_of(table: Table, options: EdgeListOptions) -> Roles:
-    """Find the columns of an edge list by the options, or by their names."""
+    """Find the columns of an edge list by the options or by their names."""
     if len(table.columns) < 2:
         raise SourceError(f"{table.path}: must have two columns of node ids, it has {len(table.columns)}")
     lower = {name.strip().lower(): name for name in table.columns}
@@ -129,27 +106,27 @@ def roles_of(table: Table, options: EdgeListOptions) -> Roles:
     return Roles(src, dst, weight, options.edge_features, ids)
 
 
-def _numbered(
-    table: Table, columns: Columns, roles: Roles, num_nodes: int | None, more_ids: Sequence[Any]
-) -> tuple[Array, Array, NodeNames | None, int]:
+def _numbered(opened: EdgeList, columns: Columns) -> tuple[Array, Array, NodeNames | None, int]:
+    """Return both ends of the edges as numbers, the original ids if they were others, and N."""
+    roles, num_nodes = opened.roles, opened.num_nodes
     src, dst = columns.pop(roles.src), columns.pop(roles.dst)
     if roles.ids == "text":
-        if num_nodes is not None:
-            raise SourceError(f"{table.path}: num_nodes is for integer ids only, these are text")
-        parts, names = number_texts([src, dst, *more_ids])
+        parts, names = number_texts([src, dst, *opened.more_ids])
         return parts[0], parts[1], names, len(names)
-    pair = src.to_numpy(), dst.to_numpy()
-    bound = MAX_NODES if num_nodes is None else num_nodes
-    for name, ids in zip((roles.src, roles.dst), pair, strict=True):
-        check_range(table, name, ids, None if num_nodes is None else bound)
+    src, dst = src.to_numpy(), dst.to_numpy()
+    check_range(opened.table, roles.src, src, num_nodes)
+    check_range(opened.table, roles.dst, dst, num_nodes)
     if num_nodes is not None:
-        return pair[0], pair[1], None, num_nodes
-    numbered, table_of_ids, count = number_integers([*pair, *(column.to_numpy() for column in more_ids)])
-    return numbered[0], numbered[1], table_of_ids, count
+        return src, dst, None, num_nodes
+    numbered, original, count = number_integers([src, dst, *(column.to_numpy() for column in opened.more_ids)])
+    return numbered[0], numbered[1], original, count
 
 
 def check_range(table: Table, name: str, ids: Array, num_nodes: int | None, before: int = 0) -> None:
-    """Raise SourceError with the line of the first id out of range; `before` rows came before these."""
+    """Raise SourceError with the line of the first id out of range.
+
+    before: number of earlier rows.
+    """
     if len(ids) == 0 or (ids.min() >= 0 and (num_nodes is None or ids.max() < num_nodes)):
         return
     wrong = ids < 0 if num_nodes is None else (ids < 0) | (ids >= num_nodes)
@@ -161,9 +138,9 @@ def check_range(table: Table, name: str, ids: Array, num_nodes: int | None, befo
 
 
 def check_values(table: Table, roles: Roles, weight: Array | None, attr: Array | None, before: int = 0) -> None:
-    """Raise SourceError with the line of a weight or edge feature that build_graph would refuse by row.
+    """Raise SourceError with the line of a bad weight or edge feature.
 
-    before: rows that came before these.
+    before: number of earlier rows.
     """
     if weight is not None:
         good = np.isfinite(weight) & (weight > 0)
@@ -178,10 +155,10 @@ def check_values(table: Table, roles: Roles, weight: Array | None, attr: Array |
         raise SourceError(f"{table.path}: {line_of_row(table, before + row)}: edge features must be finite")
 
 
-def notes_of(table: Table, used: Collection[str], *, named: bool) -> tuple[str, ...]:
-    """Say which columns were left out, and whether nodes were numbered."""
-    unused = [name for name in table.columns if name not in used]
+def notes_of(table: Table, roles: Roles, *, named: bool) -> tuple[str, ...]:
+    """Report unused columns and renumbered nodes."""
+    unused = [name for name in table.columns if name not in (roles.src, roles.dst, *roles.values)]
     notes = [f"columns not used: {', '.join(unused)}"] if unused else []
     if named:
-        notes.append("ids were not 0..N-1: nodes are numbered anew and the table of ids is kept")
+        notes.append("ids were not 0..N-1: nodes are renumbered, and the original ids are kept")
     return tuple(notes)

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.importing.archive import Archive
-from shadow_gnn.graph.importing.build import Merge, Summary, build_graph
+from shadow_gnn.graph.importing.build import Summary, build_source
 from shadow_gnn.graph.importing.nodes import (
-    FeatureDtype,
     check_csr,
     checked_pairs,
     checked_splits,
@@ -25,19 +22,18 @@ from shadow_gnn.graph.importing.nodes import (
     labels,
     sparse_features,
 )
-from shadow_gnn.graph.record import Features, Graph
+from shadow_gnn.graph.importing.options import DEFAULTS, FeatureDtype, ImportOptions
+from shadow_gnn.graph.record import Array, Features, Graph
 
-Array = NDArray[Any]
-
-_SPARSE_KEYS = ("feats_indptr", "feats_indices", "feats_data", "feats_shape")
+_SPARSE_KEYS = ("feats_indptr", "feats_indices", "feats_data")
 _PAIR_KEYS = tuple(f"{split}_{kind}" for split in ("train", "val", "valid", "test") for kind in ("pos", "neg"))
 _SPLIT_KEYS = ("train", "val", "valid", "test")
-_KNOWN = ("indptr", "indices", "weights", "feats", *_SPARSE_KEYS, "labels", *_SPLIT_KEYS, *_PAIR_KEYS)
+_KNOWN = ("indptr", "indices", "weights", "feats", *_SPARSE_KEYS, "feats_shape", "labels", *_SPLIT_KEYS, *_PAIR_KEYS)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A sparse matrix as coordinate lists, straight from a file."""
+    """A sparse matrix as coordinate lists."""
 
     row: Array
     column: Array
@@ -45,31 +41,23 @@ class Matrix:
     shape: tuple[int, int]
 
 
-def read_npz(
-    path: Path,
-    *,
-    undirected: bool = True,
-    merge: Merge = "first",
-    keep_edge_id: bool = False,
-    feature_dtype: FeatureDtype = "auto",
-    progress: Progress = silent,
-) -> tuple[Graph, Summary]:
+def read_npz(path: Path, options: ImportOptions = DEFAULTS, progress: Progress = silent) -> tuple[Graph, Summary]:
     """Read an .npz file; entry (i, j) is an edge from i to j."""
     progress("reading", 0, 1)
     with Archive(path) as archive:
         if "format" in archive:
-            return graph_of_matrix(read_matrix(archive), str(path), undirected, merge, keep_edge_id)
+            return graph_of_matrix(read_matrix(archive), str(path), options)
         indptr, indices = archive.read("indptr"), archive.read("indices")
         num_nodes = max(len(indptr) - 1, 0)
         check_csr(indptr, indices, num_nodes, str(path))
         weight = archive.read("weights") if "weights" in archive else None
         matrix = Matrix(expand(indptr), indices, weight, (num_nodes, num_nodes))
         progress("sorting", 0, 1)
-        graph, summary = graph_of_matrix(matrix, str(path), undirected, merge, keep_edge_id)
+        graph, summary = graph_of_matrix(matrix, str(path), options)
         progress("reading features", 0, 1)
         graph = replace(
             graph,
-            x=archive_features(archive, num_nodes, feature_dtype),
+            x=archive_features(archive, num_nodes, options.nodes.feature_dtype),
             y=labels(archive.read("labels"), num_nodes, f"{path}: labels") if "labels" in archive else None,
             splits=archive_splits(archive, num_nodes),
             pairs=archive_pairs(archive, num_nodes),
@@ -114,17 +102,15 @@ def read_matrix(archive: Archive) -> Matrix:
     return Matrix(row, column, data, shape)
 
 
-def matrix_shape(archive: Archive) -> tuple[int, int]:
-    """Read the shape of a matrix in SciPy's layout."""
-    size = archive.read("shape")
+def matrix_shape(archive: Archive, key: str = "shape") -> tuple[int, int]:
+    """Read the shape of a matrix."""
+    size = archive.read(key)
     if size.shape != (2,) or size.dtype.kind not in "iu" or size.min() < 0:
-        raise SourceError(f"{archive.path}: shape must be two counts")
+        raise SourceError(f"{archive.path}: {key} must be two counts")
     return int(size[0]), int(size[1])
 
 
-def graph_of_matrix(
-    matrix: Matrix, owner: str, undirected: bool, merge: Merge, keep_edge_id: bool
-) -> tuple[Graph, Summary]:
+def graph_of_matrix(matrix: Matrix, owner: str, options: ImportOptions = DEFAULTS) -> tuple[Graph, Summary]:
     """Build a graph from a square matrix: a stored zero is no edge, and all ones mean no weights."""
     if matrix.shape[0] != matrix.shape[1]:
         raise SourceError(f"{owner}: the matrix must be square, got {matrix.shape}")
@@ -136,18 +122,7 @@ def graph_of_matrix(
         row, column, data = row[kept], column[kept], data[kept]
     if data is not None and (data == 1).all():
         data = None
-    try:
-        graph, summary = build_graph(
-            row,
-            column,
-            matrix.shape[0],
-            weight=data,
-            undirected=undirected,
-            merge=merge,
-            keep_edge_id=keep_edge_id,
-        )
-    except ValueError as error:
-        raise SourceError(f"{owner}: {error}") from error
+    graph, summary = build_source(owner, row, column, matrix.shape[0], options, weight=data)
     return graph, replace(summary, notes=notes)
 
 
@@ -159,7 +134,7 @@ def expand(indptr: Array) -> Array:
 
 
 def unused_keys(archive: Archive) -> tuple[str, ...]:
-    """Say which arrays of an archive of plain keys were left out."""
+    """Report the unused arrays of an archive of plain keys."""
     unused = [key for key in archive.names() if key not in _KNOWN]
     return (f"keys not used: {', '.join(unused)}",) if unused else ()
 
@@ -170,10 +145,8 @@ def archive_features(archive: Archive, num_nodes: int, dtype: FeatureDtype) -> F
         return dense_features(archive.read("feats"), num_nodes, f"{archive.path}: feats", dtype)
     if "feats_data" not in archive:
         return None
-    indptr, indices, data, size = (archive.read(key) for key in _SPARSE_KEYS)
-    if size.shape != (2,) or size.dtype.kind not in "iu":
-        raise SourceError(f"{archive.path}: feats_shape must be two counts")
-    return sparse_features(indptr, indices, data, (int(size[0]), int(size[1])), num_nodes, str(archive.path))
+    indptr, indices, data = (archive.read(key) for key in _SPARSE_KEYS)
+    return sparse_features(indptr, indices, data, matrix_shape(archive, "feats_shape"), num_nodes, str(archive.path))
 
 
 def archive_splits(archive: Archive, num_nodes: int) -> dict[str, Array]:
@@ -184,6 +157,6 @@ def archive_splits(archive: Archive, num_nodes: int) -> dict[str, Array]:
 
 
 def archive_pairs(archive: Archive, num_nodes: int) -> dict[str, Array]:
-    """Read the given pairs of link prediction, positive and negative, under the names of our splits."""
+    """Read the given pairs of link prediction, by the names of our splits."""
     found = {key.replace("val_", "valid_"): archive.read(key) for key in _PAIR_KEYS if key in archive}
     return checked_pairs(found, num_nodes, str(archive.path))

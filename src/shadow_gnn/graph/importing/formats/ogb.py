@@ -1,38 +1,27 @@
-"""Ogb: the raw folder of an OGB node or link data set, as text or in the binary form of papers100M.
+"""OGB: the raw folder of an OGB node or link dataset, as text or in the binary form of papers100M.
 
-Not for: data sets of many graphs or of several node types.
+Not for: datasets of many graphs or of several node types.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.importing.archive import Archive
-from shadow_gnn.graph.importing.build import Merge, Summary, build_graph
-from shadow_gnn.graph.importing.nodes import FeatureDtype, checked_splits, dense_features, labels
+from shadow_gnn.graph.importing.build import Summary, build_source
+from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, labels
+from shadow_gnn.graph.importing.options import DEFAULTS, ImportOptions
 from shadow_gnn.graph.importing.table import Kind, Table, open_table, read_columns
-from shadow_gnn.graph.record import Graph
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array, Graph
 
 
-def read_ogb(
-    folder: Path,
-    *,
-    undirected: bool = True,
-    merge: Merge = "first",
-    keep_edge_id: bool = False,
-    feature_dtype: FeatureDtype = "auto",
-    progress: Progress = silent,
-) -> tuple[Graph, Summary]:
-    """Read an OGB folder, given as the data set's folder or its raw/ folder."""
+def read_ogb(folder: Path, options: ImportOptions = DEFAULTS, progress: Progress = silent) -> tuple[Graph, Summary]:
+    """Read an OGB folder, given as the dataset's folder or its raw/ folder."""
     root = folder.parent if folder.name == "raw" else folder
     raw = root / "raw" if (root / "raw").is_dir() else folder
     check_single_type(raw)
@@ -46,23 +35,13 @@ def read_ogb(
             f"{raw}: must have {int(arrays['num_edges'].reshape(-1)[0])} edges as its list says, got {edges.shape[1]}"
         )
     progress("sorting", 0, 1)
-    try:
-        graph, summary = build_graph(
-            edges[0],
-            edges[1],
-            num_nodes,
-            edge_attr=arrays.get("edge_feat"),
-            undirected=undirected,
-            merge=merge,
-            keep_edge_id=keep_edge_id,
-        )
-    except ValueError as error:
-        raise SourceError(f"{raw}: {error}") from error
+    attr = arrays.get("edge_feat")
+    graph, summary = build_source(str(raw), edges[0], edges[1], num_nodes, options, edge_attr=attr)
     x, y = arrays.get("node_feat"), arrays.get("node_label")
     splits, notes = read_splits(root, num_nodes)
     graph = replace(
         graph,
-        x=None if x is None else dense_features(x, num_nodes, f"{raw}: node-feat", feature_dtype),
+        x=None if x is None else dense_features(x, num_nodes, f"{raw}: node-feat", options.nodes.feature_dtype),
         y=None if y is None else labels(y, num_nodes, f"{raw}: node-label"),
         splits=splits,
     )
@@ -70,18 +49,18 @@ def read_ogb(
 
 
 def find(folder: Path, stem: str) -> Path | None:
-    """Return stem.csv.gz or stem.csv, whichever is there."""
+    """Return stem.csv.gz or stem.csv, whichever exists."""
     return next((path for end in (".csv.gz", ".csv") if (path := folder / f"{stem}{end}").exists()), None)
 
 
 def check_single_type(raw: Path) -> None:
-    """Refuse data sets of several node or edge types."""
+    """Refuse datasets of several node or edge types."""
     if (raw / "relations").exists() or find(raw, "triplet-type-list") is not None:
-        raise SourceError(f"{raw}: must hold one type of nodes and edges, this data set has several")
+        raise SourceError(f"{raw}: must hold one type of nodes and edges, this dataset has several")
 
 
 def single_count(raw: Path, name: str, values: Array) -> int:
-    """Return the only value of an array of counts; there are more in data sets of many graphs."""
+    """Return the only value of an array of counts; datasets of many graphs have several."""
     if values.size != 1 or values.dtype.kind not in "iu" or int(values.reshape(-1)[0]) < 0:
         raise SourceError(f"{raw}: {name} must be a single count (one graph), got {values.size} values")
     return int(values.reshape(-1)[0])
@@ -104,7 +83,7 @@ def _text(raw: Path, progress: Progress) -> dict[str, Array]:
 
 
 def read_matrix(path: Path, progress: Progress) -> Array:
-    """Read a CSV without header as a matrix of int64 (if its first row is) or float32."""
+    """Read a CSV without header as a matrix of int64 (if the first row is whole numbers) or float32."""
     table = open_table(path, delimiter=",", header=False)
     kind = matrix_kind(table)
     columns = read_columns(table, dict.fromkeys(table.columns, kind), progress)
@@ -117,7 +96,7 @@ def read_matrix(path: Path, progress: Progress) -> Array:
 
 
 def matrix_kind(table: Table) -> Kind:
-    """Return whether a CSV is read as integers or as floats; features always are floats."""
+    """Return whether a CSV is read as integers or floats; features are always floats."""
     return "int" if set(table.kinds) == {"int"} and table.path.name[:9] != "node-feat" else "float"
 
 
@@ -142,7 +121,7 @@ def _binary(raw: Path) -> dict[str, Array]:
 
 
 def read_splits(root: Path, num_nodes: int) -> tuple[dict[str, Array], tuple[str, ...]]:
-    """Read the only folder under split/ as node ids; link data sets keep theirs in .pt files, which are not read."""
+    """Read the only folder under split/ as node ids; the .pt files of link datasets are not read."""
     if not (root / "split").is_dir():
         return {}, ()
     kinds = sorted(path for path in (root / "split").iterdir() if path.is_dir())

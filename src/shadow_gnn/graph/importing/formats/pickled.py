@@ -1,7 +1,7 @@
-"""Pickled: read plain arrays out of pickles and of torch's .pt files without running what is in them.
+"""Pickled: read plain arrays from pickles and torch's .pt files without running any code in them.
 
-Not for: any other object; a pickle that asks for one is refused. The standard library's parser gives the instructions,
-and only those that numbers, text, containers, NumPy arrays, SciPy CSR matrices and tensors need are followed.
+Not for: other objects, which are refused. The standard library's parser yields the instructions, and only those for
+numbers, text, containers, NumPy arrays, SciPy CSR matrices and tensors are followed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import open_regular
 from shadow_gnn.graph.importing.archive import inflate_limit
+from shadow_gnn.graph.record import Array
 
-Array = NDArray[Any]
 Storage = Callable[[str, np.dtype[Any], int], Array]
 
 _VALUES = {
@@ -30,6 +29,8 @@ _VALUES = {
     *("BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8"),
 }
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_EMPTY: dict[str, type] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict}
+_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _NUMPY = ("numpy.core.multiarray", "numpy._core.multiarray")
 _CSR = {f"{module} csr_matrix" for module in ("scipy.sparse.csr", "scipy.sparse._csr", "scipy.sparse")}
 _STORAGES = {
@@ -56,12 +57,12 @@ class CsrMatrix:
 
 
 class _Name(str):
-    """A global that a pickle names, as "module name"; it is never looked up."""
+    """A global named by a pickle, as "module name"; it is never looked up."""
 
 
 @dataclass(eq=False)
 class _Part:
-    """An object that a pickle makes first and fills later."""
+    """An object that a pickle creates first and fills later."""
 
     kind: str
     value: Any = None
@@ -78,9 +79,9 @@ def read_pickled(path: Path) -> Any:
 
 
 def read_torch(path: Path) -> Any:
-    """Read what torch.save wrote, in its zip form or in the older one; tensors come as arrays.
+    """Read a file of torch.save, in its zip form or in the older one; tensors become arrays.
 
-    Of the older form only arrays inside the pickle are read, as OGB's link splits have them.
+    In the older form only arrays inside the pickle are read, as in OGB's link splits.
     """
     with open_regular(path) as handle:
         if handle.read(4) == b"PK\x03\x04":
@@ -90,7 +91,7 @@ def read_torch(path: Path) -> Any:
 
 
 def _guarded(path: Path, read: Callable[[], Any]) -> Any:
-    """Turn whatever a broken or foreign file causes into one line that names it."""
+    """Turn any error of a broken or foreign file into one line that names it."""
     try:
         return read()
     except (
@@ -111,7 +112,7 @@ def _read_zip(path: Path, handle: BinaryIO) -> Any:
     with zipfile.ZipFile(handle) as archive:
         sizes = {member.filename: member.file_size for member in archive.infolist()}
         if sum(sizes.values()) > inflate_limit(path.stat().st_size):
-            raise _Refused("it would inflate to more than is believable")
+            raise _Refused("it would inflate to too many bytes")
         root = next((name[: -len("data.pkl")] for name in sizes if name.endswith("/data.pkl")), None)
         if root is None:
             raise _Refused("it holds no data.pkl")
@@ -136,7 +137,7 @@ def _read(stream: Any, storage: Storage | None = None) -> Any:
 
 
 def _resolved(value: Any) -> Any:
-    """Put finished arrays into the place of parts."""
+    """Replace parts by finished arrays."""
     if isinstance(value, _Part):
         return _resolved(value.value) if isinstance(value.value, (dict, list)) else value.value
     if isinstance(value, _Name):
@@ -149,7 +150,7 @@ def _resolved(value: Any) -> Any:
 
 
 class _Machine:
-    """The stack machine of a pickle, for the instructions that plain arrays need."""
+    """The stack machine of a pickle, for the instructions of plain arrays."""
 
     def __init__(self, storage: Storage | None) -> None:
         self.stack: list[Any] = []
@@ -161,6 +162,10 @@ class _Machine:
         """Follow one instruction."""
         if name in _VALUES:
             self.stack.append(_CONSTANTS.get(name, argument))
+        elif name in _EMPTY:
+            self.stack.append(_EMPTY[name]())
+        elif name in _TUPLES:
+            self.stack.append(tuple(self._take(_TUPLES[name])))
         elif name == "GLOBAL":
             self.stack.append(_Name(argument))
         elif name in ("PUT", "BINPUT", "LONG_BINPUT"):
@@ -196,23 +201,8 @@ class _Machine:
         module, name = self._take(2)
         self.stack.append(_Name(f"{module} {name}"))
 
-    def _empty_tuple(self) -> None:
-        self.stack.append(())
-
     def _tuple(self) -> None:
         self.stack.append(tuple(self._pop_to_mark()))
-
-    def _tuple1(self) -> None:
-        self.stack.append(tuple(self._take(1)))
-
-    def _tuple2(self) -> None:
-        self.stack.append(tuple(self._take(2)))
-
-    def _tuple3(self) -> None:
-        self.stack.append(tuple(self._take(3)))
-
-    def _empty_list(self) -> None:
-        self.stack.append([])
 
     def _list(self) -> None:
         self.stack.append(self._pop_to_mark())
@@ -224,9 +214,6 @@ class _Machine:
     def _appends(self) -> None:
         items = self._pop_to_mark()
         self.stack[-1].extend(items)
-
-    def _empty_dict(self) -> None:
-        self.stack.append({})
 
     def _dict(self) -> None:
         items = self._pop_to_mark()
@@ -240,12 +227,11 @@ class _Machine:
         items = self._pop_to_mark()
         self.stack[-1].update(zip(items[::2], items[1::2], strict=True))
 
-    def _newobj(self) -> None:
-        self._reduce()
-
     def _reduce(self) -> None:
         name, arguments = self._take(2)
         self.stack.append(_made(name, arguments))
+
+    _newobj = _reduce
 
     def _build(self) -> None:
         (state,) = self._take(1)
@@ -265,7 +251,7 @@ class _Machine:
 
 
 def _made(name: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return what calling a global would give, for the few that plain arrays need."""
+    """Return the result of calling a global, for the few that plain arrays need."""
     if not isinstance(name, _Name):
         raise _Refused("it calls something that is not a name")
     module, _, function = name.partition(" ")
@@ -305,7 +291,7 @@ def _dtype(part: _Part, state: tuple[Any, ...]) -> np.dtype[Any]:
 
 def _array(part: _Part, state: tuple[Any, ...]) -> Array:
     _, shape, dtype, fortran, raw = state
-    # Python 2 has its bytes as text.
+    # Python 2 stores bytes as text.
     data = raw.encode("latin-1") if isinstance(raw, str) else raw
     kind: np.dtype[Any] = dtype.value
     if not isinstance(data, bytes) or len(data) != math.prod(shape) * kind.itemsize:

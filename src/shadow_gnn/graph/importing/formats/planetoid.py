@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
@@ -18,18 +17,16 @@ from shadow_gnn.graph.importing.build import Summary, build_graph
 from shadow_gnn.graph.importing.formats.pickled import CsrMatrix, read_pickled
 from shadow_gnn.graph.importing.nodes import check_csr, checked_splits, sparse_features
 from shadow_gnn.graph.importing.table import open_table, read_columns
-from shadow_gnn.graph.record import Graph
-
-Array = NDArray[Any]
+from shadow_gnn.graph.record import Array, Graph
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
-"""The files of a data set, each named ind.<name>.<part>."""
+"""The files of a dataset, each named ind.<name>.<part>."""
 
 _NUM_VALID = 500
 
 
 def read_planetoid(folder: Path, name: str, *, progress: Progress = silent) -> tuple[Graph, Summary]:
-    """Read one data set with its public split: the labelled nodes, the 500 after them, and the test nodes.
+    """Read one dataset with its public split: the labeled nodes, the next 500, and the test nodes.
 
     Row i of tx and ty belongs to node i of test.index; ids that are missing there (CiteSeer's isolated nodes) get no
     features and class 0, as in PyG.
@@ -105,7 +102,7 @@ def _stacked(known: Any, held: Any, test: Array, num_nodes: int) -> Any:
 def _links(path: Path, num_nodes: int) -> tuple[Graph, Summary]:
     found = read_pickled(path)
     if not isinstance(found, dict) or not all(isinstance(targets, list) for targets in found.values()):
-        raise SourceError(f"{path}: must map each node to a list of its neighbours")
+        raise SourceError(f"{path}: must map each node to a list of its neighbors")
     try:
         node = np.fromiter(found, np.int64, len(found))
         dst = np.fromiter((target for targets in found.values() for target in targets), np.int64)

@@ -5,45 +5,34 @@ Not for: its adj_train.npz, which is the training view of the same graph.
 
 from __future__ import annotations
 
-import json
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import NpyError, Progress, map_npy, open_regular, silent
+from shadow_gnn.base.files import NpyError, Progress, map_npy, read_object, silent
 from shadow_gnn.graph.importing.archive import Archive
-from shadow_gnn.graph.importing.build import Merge, Summary
+from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.importing.formats.npz import graph_of_matrix, read_matrix
-from shadow_gnn.graph.importing.nodes import FeatureDtype, checked_splits, dense_features, labels
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, labels
+from shadow_gnn.graph.importing.options import DEFAULTS, ImportOptions
+from shadow_gnn.graph.record import Array, Graph
 
-Array = NDArray[Any]
 
-
-def read_saint(
-    folder: Path,
-    *,
-    undirected: bool = True,
-    merge: Merge = "first",
-    keep_edge_id: bool = False,
-    feature_dtype: FeatureDtype = "auto",
-    progress: Progress = silent,
-) -> tuple[Graph, Summary]:
+def read_saint(folder: Path, options: ImportOptions = DEFAULTS, progress: Progress = silent) -> tuple[Graph, Summary]:
     """Read a GraphSAINT folder; features, labels and splits are optional."""
     progress("reading", 0, 1)
     path = folder / "adj_full.npz"
     with Archive(path) as archive:
         matrix = read_matrix(archive)
     progress("sorting", 0, 1)
-    graph, summary = graph_of_matrix(matrix, str(path), undirected, merge, keep_edge_id)
+    graph, summary = graph_of_matrix(matrix, str(path), options)
     progress("reading features", 0, 1)
     if (folder / "feats.npy").exists():
-        features = map_source(folder / "feats.npy")
-        graph = replace(graph, x=dense_features(features, graph.num_nodes, str(folder / "feats.npy"), feature_dtype))
+        features, dtype = map_source(folder / "feats.npy"), options.nodes.feature_dtype
+        graph = replace(graph, x=dense_features(features, graph.num_nodes, str(folder / "feats.npy"), dtype))
     if (folder / "class_map.json").exists():
         graph = replace(graph, y=read_labels(folder / "class_map.json", graph.num_nodes))
     if (folder / "role.json").exists():
@@ -59,20 +48,9 @@ def map_source(path: Path) -> Array:
         raise SourceError(f"{path}: {error}") from error
 
 
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        with open_regular(path) as handle:
-            content = json.load(handle)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"{path}: is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise SourceError(f"{path}: must be a JSON object")
-    return content
-
-
 def read_labels(path: Path, num_nodes: int) -> Array:
     """Read class_map.json: the label of every node by its id."""
-    content = _read_object(path)
+    content = read_object(path, sys.maxsize, SourceError)
     try:
         node_id = np.fromiter((int(key) for key in content), np.int64, len(content))
         values = np.asarray(list(content.values()))
@@ -87,7 +65,7 @@ def read_labels(path: Path, num_nodes: int) -> Array:
 
 def read_roles(path: Path, num_nodes: int) -> dict[str, Array]:
     """Read role.json: the nodes of each split."""
-    content = _read_object(path)
+    content = read_object(path, sys.maxsize, SourceError)
     missing = [key for key in ("tr", "va", "te") if not isinstance(content.get(key), list)]
     if missing:
         raise SourceError(f"{path}: must have a list of node ids under {missing[0]!r}")
