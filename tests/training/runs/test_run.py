@@ -14,7 +14,7 @@ from shadow_gnn.base.errors import RunError, TrainingError, WriteError
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.training.runs.folder import locked, open_run
-from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats, summarise, train_repeats
+from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats, summarize, train_repeats
 from shadow_gnn.training.runs.run import RunOptions, SilentRun, resume_run, train_recipe
 from shadow_gnn.training.runs.table import list_runs
 
@@ -308,7 +308,7 @@ def test_faults_of_repeats_are_one_line(folder):
 
 def test_a_metric_that_is_not_defined_has_no_mean():
     base = {"monitor": "mae", "valid": {}, "best_epoch": 1, "seconds_per_epoch": 1.0}
-    found = summarise([{**base, "test": {"r2": 0.5}}, {**base, "test": {"r2": None}}])
+    found = summarize([{**base, "test": {"r2": 0.5}}, {**base, "test": {"r2": None}}])
     assert found["test"]["r2"] == {"mean": None, "deviation": None, "values": [0.5, None]}
 
 

@@ -1,7 +1,7 @@
 """Help pages: `--help` in plain text, with commands and options under headings.
 
-Not for: the words themselves, which stand at each command. Typer draws its own headings with rich, which takes longer
-to load than the page takes to print, and frames that a pipe or a screen reader does not need.
+Not for: the words themselves, which are at each command. Typer draws headings with rich, which takes longer to load
+than the page to print, and adds frames that disturb pipes and screen readers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WIDEST_NAME = 30
 
 
 def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -> typer.Typer:
-    """Return an app whose pages have headings and whose commands know -h."""
+    """Return an app with headings on its pages, and -h for help."""
     return typer.Typer(
         cls=_Group,
         help=text,
@@ -31,7 +31,7 @@ def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -
 
 
 class Command(TyperCommand):
-    """A command whose options stand under the headings that they name (rich_help_panel)."""
+    """A command with its options under headings (rich_help_panel)."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options."""
@@ -41,12 +41,12 @@ class Command(TyperCommand):
 def add_command(
     app: typer.Typer, name: str, command: Any, heading: str | None = None, cls: type[Command] = Command
 ) -> None:
-    """Add a command to an app, under a heading of its page; cls: of a command with more on its own page."""
+    """Add a command to an app, under a heading of its page; cls: for a command with a longer help page."""
     app.command(name, cls=cls, rich_help_panel=heading)(command)
 
 
 class _Group(TyperGroup):
-    """A group of commands that stand under the headings that they name."""
+    """A group with its commands under headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         _write_parameters(self.get_params(ctx), ctx, formatter)
@@ -57,7 +57,7 @@ class _Group(TyperGroup):
 
 
 def _write_parameters(parameters: Iterable[Any], context: Any, formatter: Any) -> None:
-    """Write arguments first, then options under headings, then those without one."""
+    """Write arguments first, then options under headings, then other options."""
     rows = []
     for parameter in parameters:
         if (record := parameter.get_help_record(context)) is not None:
@@ -68,7 +68,7 @@ def _write_parameters(parameters: Iterable[Any], context: Any, formatter: Any) -
 
 
 def _command_rows(group: _Group) -> list[tuple[str, tuple[str, str]]]:
-    """Return (heading, (name, summary)) of every command: first those of inner groups, one by one."""
+    """Return (heading, (name, summary)) of every command, those of inner groups first."""
     inner, own = [], []
     for name, command in group.commands.items():
         heading = getattr(command, "rich_help_panel", None) or "Commands"

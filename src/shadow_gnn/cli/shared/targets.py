@@ -1,6 +1,6 @@
-"""Targets: what --targets may name: all nodes, a split, ids, or a file of ids.
+"""Targets: reads --targets: all nodes, a split, ids, or a file of ids.
 
-Not for: what is done with them; each subcommand has its own file.
+Not for: their use; each command has its own file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose_targets(command: str, graph: Graph, text: str) -> NDArray[np.int64] | int:
-    """Return the ids that --targets names, or the number of nodes for all of them: no list of 10^8 ids is made."""
+    """Return the ids that --targets names, or the number of nodes for all, which avoids a list of 10^8 ids."""
     import numpy as np
 
     from shadow_gnn.extract.core_calls import check_targets
