@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 from shadow_gnn.base.metric_order import SMALLER_IS_BETTER
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.evaluation import labels_of, score_loss, score_metrics
-from shadow_gnn.inference.predictions import Predictions
+from shadow_gnn.inference.predictions import Floats, Ints, Predictions
 from shadow_gnn.inference.table_file import predictions_of
 from shadow_gnn.tasks.metrics import METRICS
 from shadow_gnn.tasks.task import Target, split_targets
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 NUM_ROUNDS = 20
 

@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.sparse import check_sparse_tensor_invariants
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.evaluation import labels_of
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
+from shadow_gnn.inference.predictions import Floats, Ints
 
 
 @dataclass(frozen=True)

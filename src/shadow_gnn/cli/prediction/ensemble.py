@@ -14,16 +14,11 @@ from shadow_gnn.cli.shared.options import JsonOption
 from shadow_gnn.cli.shared.output import number, print_json, print_table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from shadow_gnn.base.files import Progress
     from shadow_gnn.graph.record import Graph
     from shadow_gnn.inference.averaging import Judged, Member
+    from shadow_gnn.inference.predictions import Floats, Ints
     from shadow_gnn.tasks.task import Target
-
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
 
 
 def ensemble_command(

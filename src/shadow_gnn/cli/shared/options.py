@@ -28,7 +28,7 @@ GraphArgument = Annotated[
     str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph, such as debian.")
 ]
 AnySizeOption = Annotated[
-    bool, typer.Option("--any-size", help="Train even if the estimated memory exceeds what is available.")
+    bool, typer.Option("--any-size", help="Train even if the estimate exceeds the available memory.")
 ]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")]
 ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="Threads to use; 0 uses every core.")]

@@ -24,15 +24,12 @@ def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
     import numpy as np
 
     from shadow_gnn.base.errors import SourceError
-    from shadow_gnn.base.files import NpyError, map_npy
+    from shadow_gnn.cli.shared.targets import read_npy
 
     if not path.is_file():
         raise SourceError(f"{path}: is not a file of pairs")
     if path.suffix == ".npy":
-        try:
-            return np.array(map_npy(path))
-        except NpyError as error:
-            raise SourceError(f"{path}: {error}") from None
+        return np.array(read_npy(path))
     find = _Finder(graph)
     found: list[tuple[int, int]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):

@@ -151,7 +151,7 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
 
 
 def _scope_keys(setup: RunSetup) -> list[str]:
-    """Return what decides the scopes of a run beside its graph: an extractor's key names all else that it reads."""
+    """Return the keys of a run's extractors, which cover everything they read besides the graph."""
     return [extractor.key for extractor in (*setup.training_extractors, *setup.evaluation_extractors)]
 
 
