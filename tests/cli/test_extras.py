@@ -1,4 +1,4 @@
-"""`shadow correct`, `shadow ensemble`, and training with `[inputs]`: what they print and leave, faults as one line."""
+"""`shadow correct`, `shadow ensemble`, and training with `[inputs]`: their output and files, faults as one line."""
 
 import json
 import os

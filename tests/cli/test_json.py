@@ -107,7 +107,8 @@ def test_reproduce_prints_its_tables(folder):
 
 def test_reproduce_prints_failed_jobs_and_ends_with_a_fault(folder):
     save_graph(replace(communities(), y=np.full(120, -1)), "unlabeled/flickr")
-    arguments = ("pooling", "--data", "unlabeled", "--fast", "--only", "*-ppr-seed-0", "--out", "failed")
+    save_graph(communities(), "unlabeled/ogbn-arxiv")
+    arguments = ("pooling", "--data", "unlabeled", "--fast", "--only", "*-sage-5-ppr-seed-0", "--out", "failed")
     result = run("reproduce", *arguments, "--json")
     assert str(result.exception).startswith("reproduce: 1 jobs failed")
     assert "must have nodes with known labels" in json.loads(result.stdout)["faults"]["flickr-sage-5-ppr-seed-0"]

@@ -53,6 +53,13 @@ def test_import_help_groups_its_options():
     assert "shadow data import edges.csv my-graph" in page
 
 
+def test_defaults_in_words_have_no_parentheses():
+    page = " ".join(succeed("learn-scope", "--help").split())
+    assert "[default: runs/<recipe>-learned]" in page
+    assert "[default: 4 times topk; x>=1]" in page
+    assert "[default: saliency]" in page
+
+
 @pytest.mark.parametrize("words", [(), ("data",), ("data", "import"), ("train",), ("cost",)])
 def test_h_is_help(words):
     assert succeed(*words, "-h") == succeed(*words, "--help")

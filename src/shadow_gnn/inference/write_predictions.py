@@ -5,6 +5,8 @@ Not for: the file's format (table_file.py), nor for predictions that fit into me
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +64,7 @@ def write_predictions(
                 progress("predicting", done, len(given))
         return 0
     if not path.parent.is_dir():
-        raise WriteError(f"{path}: cannot be written: No such file or directory")
+        raise WriteError(f"{path}: cannot be written: {os.strerror(errno.ENOENT)}")
     step = block_rows(predictor, probabilities=probabilities, embedding=embedding)
     with resumable_blocks(
         path, predictor, given, embedding=embedding, step=step, ranks=ranks, progress=progress, note=note

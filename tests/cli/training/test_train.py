@@ -1,4 +1,4 @@
-"""`shadow train`, `resume`, `evaluate`, `predict`, `runs`: what they print and leave, and every fault as one line."""
+"""`shadow train`, `resume`, `evaluate`, `predict`, `runs`: their output and files, and every fault as one line."""
 
 import json
 import os

@@ -27,7 +27,7 @@ from shadow_gnn.training.runs.run import resume_run, train_recipe
 
 @pytest.fixture
 def recipe(tmp_path) -> Path:
-    """Give the file of a recipe with a graph folder beside it."""
+    """Give a recipe file with a graph folder next to it."""
     save_graph(communities(), tmp_path / "graph")
     path = tmp_path / "recipe.toml"
     path.write_text(write_recipe(exact(graph=str(tmp_path / "graph"))))

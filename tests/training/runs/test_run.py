@@ -152,9 +152,7 @@ def test_another_checkpoint_is_used_only_when_asked_for(folder, source):
     stop(folder / "broken", after=3)
     last = folder / "broken/checkpoints/epoch-000003.safetensors"
     last.write_bytes(last.read_bytes()[:-5])
-    with pytest.raises(
-        RunError, match=r"epoch-000003.*; resume from another .* --from previous \(epoch 2\) or best"
-    ):
+    with pytest.raises(RunError, match=r"epoch-000003.*; resume from another .* --from previous \(epoch 2\) or best"):
         resume_run(folder / "broken")
     resume_run(folder / "broken", source=source)
     assert_same(folder / "whole", folder / "broken")

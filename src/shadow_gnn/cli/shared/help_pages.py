@@ -6,6 +6,7 @@ than the page to print, and adds frames that disturb pipes and screen readers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 
 _LONGEST_SUMMARY = 240
 _WIDEST_NAME = 30
+_DEFAULT = re.compile(r"\[default: \((.*?)\)([;\]])")
+"""A default in words, which Typer puts into parentheses."""
 
 
 def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -> typer.Typer:
@@ -62,7 +65,8 @@ def _write_parameters(parameters: Iterable[Any], context: Any, formatter: Any) -
     for parameter in parameters:
         if (record := parameter.get_help_record(context)) is not None:
             default = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            rows.append((getattr(parameter, "rich_help_panel", None) or default, record))
+            text = _DEFAULT.sub(r"[default: \1\2", record[1])
+            rows.append((getattr(parameter, "rich_help_panel", None) or default, (record[0], text)))
     rank = {"Arguments": 0, "Options": 2}
     _write_sections(sorted(rows, key=lambda row: rank.get(row[0], 1)), formatter)
 

@@ -22,7 +22,7 @@ SetOption = Annotated[
 ]
 RecipeGraphOption = Annotated[
     str | None,
-    typer.Option(help="Graph folder or built-in graph, instead of the recipe's.", show_default="the recipe's"),
+    typer.Option(help="Graph folder or built-in graph.", show_default="the recipe's"),
 ]
 GraphArgument = Annotated[
     str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph, such as debian.")
