@@ -1,7 +1,7 @@
 """The main job in about three minutes: graph neural networks learn the sections of Debian's packages.
 
 A 3-layer and a 5-layer GraphSAGE, each with scopes (shaDow) and as a normal GNN. Not for: the best accuracy;
-recipes/debian.toml trains longer. Everything is written below runs/demo.
+recipes/debian.toml trains longer. All files go into runs/demo.
 """
 
 import shutil
@@ -39,7 +39,7 @@ from shadow_gnn.extract import PprExtractor
 OUT = Path("runs/demo")
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"
 NUM_LAYERS = (3, 5)
-# What makes the recipes fit into less than a minute for each model, on two cores.
+# Smaller settings, for less than a minute for each model on two cores.
 SMALLER = {
     "debian": ("training.num_epochs=4", "model.hidden_dim=64", "extractor.topk=32"),
     "debian-full": ("training.num_epochs=80", "training.evaluate_every=8", "model.hidden_dim=64"),
@@ -56,7 +56,7 @@ class Row:
     accuracy: float
     """Share of the test nodes whose section is right."""
     num_nodes: float
-    """Mean number of nodes that a prediction looks at."""
+    """Mean number of nodes of a prediction."""
     operations: float
     """Multiply-adds of a prediction by the paper's equations, mean."""
     epoch_seconds: float
@@ -67,14 +67,14 @@ class Row:
 
 
 def shadow(*arguments: object) -> None:
-    """Run the real command line and show what it says."""
+    """Run the real command line and show its output."""
     words = [str(argument) for argument in arguments]
     print(f"\n$ shadow {' '.join(words)}", flush=True)
     subprocess.run([sys.executable, "-m", "shadow_gnn", *words], check=True)
 
 
 def train(recipe: str, num_layers: int) -> Path:
-    """Train one model into a folder of its own, which the last demo may have left behind."""
+    """Train one model into its own folder; the folder of an earlier demo is removed."""
     folder = OUT / f"{recipe}-{num_layers}"
     shutil.rmtree(folder, ignore_errors=True)
     changes = [f"model.num_layers={num_layers}", *SMALLER[recipe]]
@@ -84,7 +84,7 @@ def train(recipe: str, num_layers: int) -> Path:
 
 
 def measure(graph: Graph, kind: str, folder: Path) -> Row:
-    """Read what a run left behind, count its operations, and time single predictions of its model."""
+    """Read the result of a run, count its operations, and time single predictions of its model."""
     run, trained = open_run(folder), read_model(folder)
     assert run.result is not None
     model = run.recipe.model
@@ -109,7 +109,7 @@ def measure(graph: Graph, kind: str, folder: Path) -> Row:
 
 
 def predict_one(trained: TrainedModel, graph: Graph, target: int) -> tuple[int, float]:
-    """Predict one package from scratch: the nodes that it looks at and the seconds it took."""
+    """Predict one package from scratch; return the number of nodes and the seconds."""
     extractor = trained.config.branches[0].extractor
     scopes = None if extractor is None else build_extractor(extractor, training=False)
     begin = time.perf_counter()
@@ -123,12 +123,12 @@ def predict_one(trained: TrainedModel, graph: Graph, target: int) -> tuple[int, 
 
 
 def draw(graph: Graph, path: Path) -> None:
-    """Draw the scope of one package with the names of its best neighbours."""
+    """Draw the scope of one package with the names of its best neighbors."""
     names = graph.node_name
     assert names is not None
     target = next(node for node in range(graph.num_nodes) if names[node] == DRAWN)
     scope = PprExtractor(topk=40)(graph, [target])[0]
-    draw_scope(scope, path, title=f"What a prediction for {DRAWN} looks at", labels=[names[n] for n in scope.node_id])
+    draw_scope(scope, path, title=f"The scope of {DRAWN}", labels=[names[n] for n in scope.node_id])
 
 
 def show(rows: list[Row]) -> None:
@@ -152,10 +152,10 @@ def main() -> None:
     shadow("data", "info", graph.path)
     folders = {(recipe, number): train(recipe, number) for recipe in KINDS for number in NUM_LAYERS}
     shadow("predict", folders["debian", 5], "--targets", "test", "--out", OUT / "predictions.parquet")
-    print("\nNodes that one prediction looks at, multiply-adds by the paper's equations, and its time; training:")
+    print("\nNodes of one prediction, multiply-adds by the paper's equations, and its time; training:")
     rows = [measure(graph, KINDS[recipe], folder) for (recipe, _), folder in folders.items()]
     show(rows)
-    print("With scopes, a deeper model looks no further; a normal one looks at most of the graph.")
+    print("With scopes, a deeper model needs no more nodes; a normal one needs most of the graph.")
     draw(graph, OUT / "scope.png")
     curves = {f"{KINDS[recipe]}, {number} layers": read_curve(folder) for (recipe, number), folder in folders.items()}
     plot_learning_curves(curves, OUT / "curves.png", title="Sections of Debian packages", along="seconds")
@@ -166,7 +166,7 @@ def main() -> None:
         ("predictions.parquet", "the section of every test package, with probabilities"),
         ("scope.png", f"the scope of {DRAWN}"),
         ("curves.png", "accuracy and loss by seconds of training"),
-        ("comparison.png", "normal GNNs beside shaDow"),
+        ("comparison.png", "normal GNNs compared with shaDow"),
         ("debian-5", "a run folder; try `shadow evaluate` on it"),
     ):
         print(f"  {OUT / name}  {what}")

@@ -23,7 +23,7 @@ def succeed(*arguments):
 
 
 def numbers(*arguments):
-    """Run a command that must succeed, and return what it prints with `--json`."""
+    """Run a command that must succeed, and return its output with `--json`, parsed."""
     return json.loads(succeed(*arguments, "--json"))
 
 

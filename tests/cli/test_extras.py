@@ -1,4 +1,4 @@
-"""`shadow correct`, `shadow ensemble`, and training with `[inputs]`: what they print and leave, faults as one line."""
+"""`shadow correct`, `shadow ensemble`, and training with `[inputs]`: their output and files, faults as one line."""
 
 import json
 import os
@@ -141,7 +141,7 @@ def test_members_that_do_not_fit_are_one_line(folder):
     assert "must join at least two" in fault("ensemble", "a", *out)
     assert "--graph must be given for tables alone" in fault("ensemble", "a.parquet", "a.parquet", *out)
     assert "must be of the graph" in fault("ensemble", "a.parquet", "a.parquet", "--graph", "other", *out)
-    assert "--targets must be left out beside tables" in fault("ensemble", "a", "a.parquet", "--targets", "all", *out)
+    assert "--targets must be used without tables" in fault("ensemble", "a", "a.parquet", "--targets", "all", *out)
     assert "out must end in" in fault("ensemble", "a", "b", "--out", "x.txt")
     assert not (folder / "x.parquet").exists()
 

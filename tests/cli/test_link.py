@@ -105,8 +105,8 @@ def test_a_model_of_links_asks_for_pairs(folder):
 def test_recommend_prints_nodes_that_are_not_linked_yet(folder):
     rows = json.loads(succeed("recommend", "run", "--node", 5, "--top", 4, "--json"))
     assert len(rows) == 4
-    neighbours = GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist()
-    assert not {row["node_id"] for row in rows} & {5, *neighbours}
+    neighbors = GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist()
+    assert not {row["node_id"] for row in rows} & {5, *neighbors}
     named = json.loads(succeed("recommend", "run", "--graph", "named", "--node", "node 5", "--top", 4, "--json"))
     assert [row["node_name"] for row in named] == [f"node {row['node_id']}" for row in rows]
     text = succeed("recommend", "run", "--node", 5, "--top", 4, "--candidates", 20)

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli.called import run, succeed
+from tests.cli.called import succeed
+from typer.main import get_command
 
 from shadow_gnn.cli.main import app
 
@@ -50,6 +51,13 @@ def test_import_help_groups_its_options():
     ]
     assert page.index("Splits:") < page.index("--seed <int") < page.index("Memory:") < page.index("--memory <str>")
     assert "shadow data import edges.csv my-graph" in page
+
+
+def test_defaults_in_words_have_no_parentheses():
+    page = " ".join(succeed("learn-scope", "--help").split())
+    assert "[default: runs/<recipe>-learned]" in page
+    assert "[default: 4 times topk; x>=1]" in page
+    assert "[default: saliency]" in page
 
 
 @pytest.mark.parametrize("words", [(), ("data",), ("data", "import"), ("train",), ("cost",)])
@@ -101,9 +109,25 @@ def test_completion_scripts_name_the_command(shell):
     assert "_SHADOW_COMPLETE=complete_" in done.stdout
 
 
-def test_every_table_can_be_json():
-    flags = {"data": ("info", "list", "get", "import"), None: ("compare-extractors", "baselines", "cost", "theory")}
-    for group, names in flags.items():
-        for name in names:
-            words = [name] if group is None else [group, name]
-            assert re.search(r"^  --json  ", run(*words, "--help").stdout, re.MULTILINE), name
+def commands(group, words=()):
+    """Give the words and the object of every command below a group."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*words, name))
+        else:
+            yield (*words, name), command
+
+
+COMMANDS = dict(commands(get_command(app)))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_json_as_a_flag_and_examples(words):
+    (option,) = [option for option in COMMANDS[words].params if "--json" in option.opts]
+    assert option.is_flag
+    page = succeed(*words, "--help")
+    assert re.search(rf"^    shadow {' '.join(words)}", page.partition("Examples:")[2], re.MULTILINE)
+
+
+def test_the_walk_finds_commands_of_groups():
+    assert {("train",), ("data", "import")} <= set(COMMANDS)

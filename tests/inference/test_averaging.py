@@ -45,7 +45,7 @@ def test_splits_that_no_target_is_of_are_not_judged():
     found = join([member("a", right_on(NODES))] * 2, GRAPH, GRAPH.splits["test"])
     assert (found.whole.valid, found.whole.test) == (None, 1.0)
     assert len(found.predictions.scores) == 30
-    with pytest.raises(ValueError, match="targets must hold nodes of the split 'valid' to choose weights by"):
+    with pytest.raises(ValueError, match="targets must include nodes of the split 'valid' to choose weights"):
         join([member("a", right_on(NODES))] * 2, GRAPH, GRAPH.splits["test"], by_validation=True)
 
 
@@ -103,8 +103,8 @@ SHUFFLED = replace(GRAPH, splits={**GRAPH.splits, "train": GRAPH.splits["test"],
         ({"fingerprint": OTHER.fingerprint, "graph": OTHER}, "b must be of the graph of a, its edges differ"),
         ({"out_dim": 4}, "b must predict the 3 classes of a, got 4"),
         ({"kind": "multilabel"}, "b must predict classes as a does, got multilabel"),
-        ({"graph": replace(GRAPH, y=(GRAPH.y + 1) % 3)}, "b must be of a graph with the labels of a's, they differ"),
-        ({"graph": SHUFFLED}, "b must be of a graph with the split 'train' of a's"),
+        ({"graph": replace(GRAPH, y=(GRAPH.y + 1) % 3)}, "b must be of a graph with the labels of a, they differ"),
+        ({"graph": SHUFFLED}, "b must be of a graph with the split 'train' of a"),
     ],
 )
 def test_members_that_do_not_fit_are_one_line(other, text):
@@ -117,7 +117,7 @@ def test_tables_must_have_the_same_targets():
     tables = [
         member(name, graph=None, fingerprint=None, node_id=ids) for name, ids in (("a", NODES), ("b", NODES[::-1]))
     ]
-    with pytest.raises(ValueError, match="b must have the targets of a in their order"):
+    with pytest.raises(ValueError, match="b must have the targets of a in the same order"):
         check_members(tables)
     check_members([tables[0], tables[0], member("run")])
 

@@ -100,7 +100,7 @@ def test_a_given_value_is_the_only_one_tried():
         ({"num_correction_layers": -1}, "num_correction_layers must be from 0 to 10,000, got -1"),
         ({"smoothing_alpha": 1.5}, "smoothing_alpha must be from 0 to 1, got 1.5"),
         ({"scale": float("nan")}, "scale must be from 0 to 1,000, got nan"),
-        ({"scale": 1.0, "autoscale": True}, "scale must be left out with autoscale"),
+        ({"scale": 1.0, "autoscale": True}, "scale must be used without autoscale"),
     ],
 )
 def test_values_out_of_range_are_one_line(values, text):

@@ -215,5 +215,5 @@ def test_many_kills_lose_nothing(tmp_path, num_chains, num_targets):
     assert found["left"] == []
 
 
-def test_the_work_folder_is_hidden_beside_the_table(tmp_path):
+def test_the_work_folder_is_hidden_next_to_the_table(tmp_path):
     assert work_folder_of(tmp_path / "p.csv") == tmp_path / ".p.csv.work"

@@ -81,7 +81,7 @@ def test_what_is_no_table_of_predictions_is_one_line(tmp_path):
         read_table(saved("a.parquet", {"class": [1]}))
     with pytest.raises(SourceError, match="must hold probabilities; write it without --no-probabilities"):
         read_table(saved("b.parquet", {"node_id": [1], "class": [1]}))
-    with pytest.raises(SourceError, match="as many numbers in every row, they differ"):
+    with pytest.raises(SourceError, match="the same number of values in every row, they differ"):
         read_table(saved("c.parquet", {"node_id": [1, 2], "class": [1, 1], "probability": [[1.0], [0.5, 0.5, 0.0]]}))
     with pytest.raises(SourceError, match="must be finite"):
         read_table(saved("d.parquet", {"node_id": [1], "value": [float("nan")]}))

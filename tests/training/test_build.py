@@ -93,7 +93,7 @@ def test_weights_depend_on_the_seed_alone():
 
 
 @pytest.mark.parametrize(("out_dim", "values", "normed"), [(4, False, True), (2, False, False), (4, True, False)])
-def test_logits_are_normalised_where_that_makes_sense(out_dim, values, normed):
+def test_logits_are_normalized_where_that_makes_sense(out_dim, values, normed):
     model = build_model(recipe(), in_dim=3, out_dim=out_dim, values=values)
     assert (model.head.norm is not None) is normed
     assert build_model(recipe(head_norm=False), in_dim=3, out_dim=4).head.norm is None

@@ -82,7 +82,7 @@ def test_every_changed_byte_and_every_cut_is_refused(path):
         assert "\n" not in str(caught.value)
     for size in (0, 3, 8, 100, len(data) // 2, len(data) - 1):
         path.write_bytes(data[:size])
-        with pytest.raises(RunError, match=r"is not a checkpoint, or a torn one|its checksum does not fit"):
+        with pytest.raises(RunError, match=r"is not a checkpoint, or is cut off|its checksum does not match"):
             read_checkpoint(path)
 
 
@@ -102,10 +102,10 @@ def test_what_is_no_file_is_named(tmp_path):
 
 
 def test_weights_of_another_model_are_refused_in_one_line(path):
-    with pytest.raises(RunError, match=r"weight 0.weight must have shape \(2, 3\), as the model says, got \(4, 3\)"):
+    with pytest.raises(RunError, match=r"weight 0.weight must have shape \(2, 3\), as in the model, got \(4, 3\)"):
         restore_model(read_checkpoint(path), nn.Sequential(nn.Linear(3, 2)))
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2), nn.Linear(2, 2))
-    with pytest.raises(RunError, match=r"weight 3.weight must have shape \(2, 2\), as the model says, got None"):
+    with pytest.raises(RunError, match=r"weight 3.weight must have shape \(2, 2\), as in the model, got None"):
         restore_model(read_checkpoint(path), model)
 
 
@@ -149,7 +149,7 @@ def test_the_last_two_and_the_best_are_kept(kept):
 
 def test_another_than_the_last_is_read_only_when_asked_for(kept):
     kept.path(4).write_bytes(b"torn")
-    with pytest.raises(RunError, match=r"epoch-000004.* torn one; go on .* --from previous \(epoch 3\) or best"):
+    with pytest.raises(RunError, match=r"epoch-000004.* cut off; resume .* --from previous \(epoch 3\) or best"):
         kept.read("last")
     assert kept.epochs() == [4, 3]
     assert done(kept.read("previous")) == 3
@@ -167,7 +167,7 @@ def test_going_on_from_the_best_removes_what_came_after(kept):
 def test_there_may_be_none_or_one(tmp_path):
     checkpoints = Checkpoints(tmp_path, "0" * 12)
     assert checkpoints.read("last") is None
-    with pytest.raises(RunError, match="must hold two checkpoints to go on from the previous one, got 0"):
+    with pytest.raises(RunError, match="must hold two checkpoints to resume from the previous one, got 0"):
         checkpoints.read("previous")
     with pytest.raises(RunError, match=r"best\.safetensors: cannot be read"):
         checkpoints.read("best")

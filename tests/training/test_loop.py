@@ -273,9 +273,9 @@ def test_loaders_without_targets_or_labels_are_refused():
     empty = [Loader(GRAPH, NodeExtractor(), np.zeros(0, np.int64))]
     with pytest.raises(ValueError, match="loaders must give at least one batch"):
         fit(Linear(), empty, task)
-    unlabelled = [Loader(replace(GRAPH, y=None), NodeExtractor(), [1, 2])]
+    unlabeled = [Loader(replace(GRAPH, y=None), NodeExtractor(), [1, 2])]
     with pytest.raises(ValueError, match="batches must have labels"):
-        fit(Linear(), unlabelled, task)
+        fit(Linear(), unlabeled, task)
 
 
 def test_losses_of_several_processes_count_by_their_targets():

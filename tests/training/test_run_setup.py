@@ -116,7 +116,7 @@ def test_weights_and_features_of_edges_reach_the_model():
                 "branches": [{}, {"model": {"layer": "gat"}}],
             },
             GRAPH,
-            "branches must be alike to share weights",
+            "branches must have the same model to share weights",
         ),
         ({}, replace(GRAPH, x=DenseFeatures(np.full((120, 2), np.nan, np.float32))), "features must be finite"),
     ],

@@ -123,6 +123,14 @@ def new_checksum() -> Any:
     return hashlib.blake2b(digest_size=16)
 
 
+def checksum_of(*parts: bytes) -> str:
+    """Return the checksum of bytes, given in one part or several."""
+    checksum = new_checksum()
+    for part in parts:
+        checksum.update(part)
+    return str(checksum.hexdigest())
+
+
 def read_npy_header(handle: BinaryIO) -> NpyHeader:
     """Read and check the header of a .npy stream; raise NpyError if it is not a plain one."""
     start = handle.read(8)

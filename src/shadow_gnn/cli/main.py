@@ -1,6 +1,6 @@
-"""Main: the `shadow` command, its subcommands, and how faults and signals end it.
+"""Main: the `shadow` command, its subcommands, faults and signals.
 
-Not for: the work of a subcommand; each has a file of its own, which imports heavy libraries only when it runs.
+Not for: the work of a subcommand; each has its own file, which imports heavy libraries only when it runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from shadow_gnn.cli.training import memory, resume, runs, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
-    epilog="\b\nStart with:\n  shadow data import edges.csv my-graph\n  shadow train recipe.toml --graph my-graph",
+    epilog="\b\nExamples:\n  shadow data import edges.csv my-graph --labels labels.csv --split 60/20/20\n"
+    "  shadow train recipe.toml --graph my-graph\n  shadow predict runs/recipe-1 --out predictions.csv\n"
+    "  shadow train --help",
     completion=True,
 )
 data = new_app("Import, download, generate and inspect graph folders.")
@@ -73,7 +75,7 @@ for _heading, _commands in _COMMANDS.items():
 
 
 class _Terminated(BaseException):
-    """SIGTERM arrived; not an Exception, so that nothing catches it on the way out."""
+    """SIGTERM arrived; not an Exception, so nothing catches it on the way out."""
 
 
 def _show_version(value: bool) -> None:
@@ -102,11 +104,11 @@ def _common(
 def main() -> NoReturn:
     """Run the command line: 0 on success, 2 with one line on a fault, 130 on Ctrl-C, 143 on SIGTERM."""
     debug = "--debug" in sys.argv[1:]
-    # --debug is understood anywhere on the line, as people add it at the end.
+    # --debug may stand anywhere on the line, since people add it at the end.
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     signal.signal(signal.SIGTERM, _raise_terminated)
     try:
-        # Typer turns Ctrl-C into the result 130, where click raises Abort.
+        # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
     except KeyboardInterrupt:
         _end_at_once("interrupted", 130)
@@ -124,9 +126,7 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
 
     A group without a command shows its help page, with the same exit code.
     """
-    if isinstance(error, SystemExit):
-        raise error
-    if debug:
+    if debug or isinstance(error, SystemExit):
         raise error
     if isinstance(error, RankError):
         _end_at_once(str(error), 2)
@@ -156,18 +156,17 @@ def _end(text: str, code: int) -> NoReturn:
 
 
 def _end_at_once(text: str, code: int) -> NoReturn:
-    """End without taking the interpreter apart: with torch loaded, that alone takes a second on a busy machine, and
-    connections to ranks that are gone may hold it longer.
+    """End without the interpreter's shutdown, which takes a second with torch and longer with dead ranks.
 
-    Everything that must be closed has been, on the way here.
+    Everything that must be closed is already closed.
     """
-    with suppress(OSError):  # Whoever read our output may be gone.
+    with suppress(OSError):  # The reader of our output may be gone.
         print(f"shadow: {text}", file=sys.stderr, flush=True)
         sys.stdout.flush()
     os._exit(code)
 
 
 def _raise_terminated(number: int, frame: FrameType | None) -> None:
-    """Raise once: a second signal must not interrupt what is closed on the way out."""
+    """Raise once: a second signal must not interrupt the cleanup."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise _Terminated

@@ -1,4 +1,4 @@
-"""Inference: predictions of a trained model, and what is done with them afterwards.
+"""Inference: predictions of a trained model, and their evaluation, correction and averaging.
 
 Not for: training (training).
 """

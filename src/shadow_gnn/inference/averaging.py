@@ -1,4 +1,4 @@
-"""Averaging: the predictions of several models joined to one, with equal weights or weights chosen on validation.
+"""Averaging: the mean of several models' predictions, with equal weights or weights chosen on validation.
 
 Not for: making the predictions (predictor.py), nor for branches that are trained together (nn/ensemble.py).
 """
@@ -16,56 +16,53 @@ from numpy.typing import NDArray
 from shadow_gnn.base.metric_order import SMALLER_IS_BETTER
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.evaluation import labels_of, score_loss, score_metrics
-from shadow_gnn.inference.predictions import Predictions
+from shadow_gnn.inference.predictions import Floats, Ints, Predictions
 from shadow_gnn.inference.table_file import predictions_of
 from shadow_gnn.tasks.metrics import METRICS
 from shadow_gnn.tasks.task import Target, split_targets
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 NUM_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One of the models to be joined, before anything is predicted."""
+    """One of the models to average."""
 
     name: str
     """Its folder or file."""
     kind: Target
-    """What it predicts."""
+    """Predicted quantity."""
     out_dim: int
     """Classes, labels, or 1 for a value."""
     predict: Callable[[Ints], Floats]
-    """Gives its probabilities, or values, for node ids; for those of node_id alone where that is set."""
+    """Returns probabilities, or values, for node ids; only for node_id if that is set."""
     fingerprint: str | None = None
-    """Topology of its graph; None if it is not known."""
+    """Topology of its graph; None if unknown."""
     graph: Graph | None = None
-    """Its graph; None if it is not known."""
+    """Its graph; None if unknown."""
     node_id: Ints | None = None
     """Its targets; None if it can predict any."""
     class_names: tuple[str, ...] | None = None
-    """Name of each class; None if it is not known, as in a table."""
+    """Name of each class; None if unknown, as in a table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """How good one of the models, or the average, is."""
+    """Scores of one model, or of the average."""
 
     name: str
     """Of the model."""
     weight: float
     """Its weight in the average."""
     valid: float | None
-    """The first metric of the task on validation; None if no target is of it."""
+    """The first metric of the task on validation; None without validation targets."""
     test: float | None
     """The same on test."""
 
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """Several models joined."""
+    """The average of several models."""
 
     predictions: Predictions
     """Weighted mean of their probabilities or values."""
@@ -76,9 +73,9 @@ class Average:
 
 
 def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validation: bool = False) -> Average:
-    """Predict targets with all models and average them; check_members says whether they fit together.
+    """Predict targets with all models and average them.
 
-    graph: gives labels and splits to judge by. by_validation: choose the weights there; all weigh the same otherwise.
+    graph: has the labels and splits. by_validation: choose the weights on validation; otherwise they are equal.
     """
     check_members(members)
     kind = members[0].kind
@@ -89,7 +86,7 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
     if by_validation:
         rows = splits["valid"]
         if len(rows) == 0:
-            raise ValueError("ensemble: targets must hold nodes of the split 'valid' to choose weights by, got none")
+            raise ValueError("ensemble: targets must include nodes of the split 'valid' to choose weights, got none")
         weights = chosen_weights(kind, [part[rows] for part in scores], labels_of(graph, targets[rows]))
     whole = average(scores, weights)
 
@@ -107,7 +104,7 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
 
 
 def check_members(members: Sequence[Member]) -> None:
-    """Raise, naming the two that differ, unless all are of the same graph, classes and targets."""
+    """Raise, naming two that differ, unless all have the same graph, classes and targets."""
     if len(members) < 2:
         raise ValueError(f"ensemble: must join at least two runs or tables, got {len(members)}")
     for member in members[1:]:
@@ -119,7 +116,7 @@ def check_members(members: Sequence[Member]) -> None:
     tables = [(member.name, member.node_id) for member in members if member.node_id is not None]
     for name, node_id in tables[1:]:
         if not np.array_equal(node_id, tables[0][1]):
-            raise ValueError(f"ensemble: {name} must have the targets of {tables[0][0]} in their order, it has not")
+            raise ValueError(f"ensemble: {name} must have the targets of {tables[0][0]} in the same order, it does not")
     graphs = [(member.name, member.graph) for member in members if member.graph is not None]
     for name, graph in graphs[1:]:
         _check_labels(*graphs[0], name, graph)
@@ -136,8 +133,8 @@ def average(scores: Sequence[Floats], weights: Sequence[float]) -> Floats:
 def chosen_weights(kind: Target, scores: Sequence[Floats], labels: NDArray[Any]) -> list[float]:
     """Choose weights on targets with known labels: ensemble selection (Caruana et al. 2004).
 
-    Round by round the model is added, again if need be, that gives the best average by the first metric, and of equal
-    ones by the loss; the best of all rounds counts. scores: [V, C] of each model.
+    Each round adds the model that gives the best average by the first metric, then by the loss; a model can be added
+    again. The best round counts. scores: [V, C] of each model.
     """
     counts, total = np.zeros(len(scores), int), np.zeros(scores[0].shape)
     best, best_counts = (-math.inf, -math.inf), counts
@@ -151,42 +148,41 @@ def chosen_weights(kind: Target, scores: Sequence[Floats], labels: NDArray[Any])
 
 
 def _quality(kind: Target, scores: Floats, labels: NDArray[Any]) -> tuple[float, float]:
-    """Return the first metric and the loss, both so that more is better."""
+    """Return the first metric and the loss, with signs so that larger is better."""
     metric = METRICS[kind][0]
     value = score_metrics(kind, scores, labels)[metric]
     return (-value if metric in SMALLER_IS_BETTER else value), -score_loss(kind, scores, labels)
 
 
 def _rows_of(graph: Graph, split: str, targets: Ints) -> Ints:
-    """Return which targets are of a split and have known labels."""
+    """Return the positions of the targets that belong to a split and have known labels."""
     if split not in graph.splits:
         return np.zeros(0, np.int64)
     return np.flatnonzero(np.isin(targets, split_targets(graph, split)))
 
 
 def _check_answers(first: Member, other: Member) -> None:
-    mine, theirs = first, other
-    if mine.kind != theirs.kind:
-        raise ValueError(f"ensemble: {other.name} must predict {mine.kind} as {first.name} does, got {theirs.kind}")
-    if mine.out_dim != theirs.out_dim:
+    if first.kind != other.kind:
+        raise ValueError(f"ensemble: {other.name} must predict {first.kind} as {first.name} does, got {other.kind}")
+    if first.out_dim != other.out_dim:
         raise ValueError(
-            f"ensemble: {other.name} must predict the {mine.out_dim} classes of {first.name}, got {theirs.out_dim}"
+            f"ensemble: {other.name} must predict the {first.out_dim} classes of {first.name}, got {other.out_dim}"
         )
-    if None not in (mine.class_names, theirs.class_names) and mine.class_names != theirs.class_names:
+    if None not in (first.class_names, other.class_names) and first.class_names != other.class_names:
         raise ValueError(f"ensemble: {other.name} must predict the classes of {first.name}, their names differ")
 
 
 def _check_labels(first: str, graph: Graph, other: str, theirs: Graph) -> None:
-    """Raise if labels or splits differ: what is test for one model may be training for another."""
+    """Raise if labels or splits differ: test nodes of one model may be training nodes of another."""
     if graph is theirs:
         return
     same = (graph.y is None) == (theirs.y is None)
     if graph.y is not None and theirs.y is not None:
         same = np.array_equal(graph.y, theirs.y, equal_nan=graph.y.dtype.kind == "f")
     if not same:
-        raise ValueError(f"ensemble: {other} must be of a graph with the labels of {first}'s, they differ")
+        raise ValueError(f"ensemble: {other} must be of a graph with the labels of {first}, they differ")
     none = np.zeros(0, np.int64)
     for name in ("train", "valid", "test"):
         mine, given = (np.sort(each.splits.get(name, none)) for each in (graph, theirs))
         if not np.array_equal(mine, given):
-            raise ValueError(f"ensemble: {other} must be of a graph with the split {name!r} of {first}'s")
+            raise ValueError(f"ensemble: {other} must be of a graph with the split {name!r} of {first}")

@@ -12,26 +12,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.sparse import check_sparse_tensor_invariants
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.evaluation import labels_of
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
+from shadow_gnn.inference.predictions import Floats, Ints
 
 
 @dataclass(frozen=True)
 class CorrectSettings:
-    """How errors on training nodes are spread."""
+    """Settings of the spreading of training errors."""
 
     num_layers: int = 50
-    """Steps; 0 leaves the predictions as they are."""
+    """Steps; 0 leaves the predictions unchanged."""
     alpha: float = 0.8
-    """Share of each step that comes from the neighbours."""
+    """Share of the neighbors in each step."""
     autoscale: bool = True
     """Scale each node's correction to the mean error of the training nodes; otherwise by `scale`."""
     scale: float = 1.0
@@ -40,32 +37,32 @@ class CorrectSettings:
 
 @dataclass(frozen=True)
 class SmoothSettings:
-    """How corrected predictions are smoothed."""
+    """Settings of the smoothing."""
 
     num_layers: int = 50
-    """Steps; 0 leaves the predictions as they are."""
+    """Steps; 0 leaves the predictions unchanged."""
     alpha: float = 0.8
-    """Share of each step that comes from the neighbours."""
+    """Share of the neighbors in each step."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Settings to choose from on validation; a value that is given has no others beside it."""
+    """Settings to choose from on validation."""
 
     correct: tuple[CorrectSettings, ...]
-    """Ways to correct."""
+    """Correction settings."""
     smooth: tuple[SmoothSettings, ...]
-    """Ways to smooth; each is tried with every way to correct."""
+    """Smoothing settings; each is tried with every correction."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The settings that are best on validation, and what they give."""
+    """The best settings on validation, and their result."""
 
     correct: CorrectSettings
-    """How it was corrected."""
+    """Chosen correction."""
     smooth: SmoothSettings
-    """How it was smoothed."""
+    """Chosen smoothing."""
     num_tried: int
     """Settings that were tried."""
     probability: Floats
@@ -74,16 +71,16 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Given:
-    """Settings that are not to be chosen; None for those that are."""
+    """Fixed settings; None for those to be chosen."""
 
     num_correction_layers: int | None = None
-    """Steps that spread the errors; 0 leaves correction out."""
+    """Steps that spread the errors; 0 for no correction."""
     correction_alpha: float | None = None
-    """Share of each of them that comes from the neighbours."""
+    """Share of the neighbors in each of them."""
     num_smoothing_layers: int | None = None
-    """Steps that smooth; 0 leaves smoothing out."""
+    """Steps that smooth; 0 for no smoothing."""
     smoothing_alpha: float | None = None
-    """Share of each of them that comes from the neighbours."""
+    """Share of the neighbors in each of them."""
     autoscale: bool | None = None
     """Whether corrections are scaled to the mean error of the training nodes."""
     scale: float | None = None
@@ -96,7 +93,7 @@ class Given:
             _check_range(name, getattr(self, name), 1)
         _check_range("scale", self.scale, 1000)
         if self.scale is not None and self.autoscale:
-            raise ValueError("correct: scale must be left out with autoscale, got both")
+            raise ValueError("correct: scale must be used without autoscale, got both")
 
 
 NUM_LAYERS = 50
@@ -104,7 +101,7 @@ ALPHAS = (0.5, 0.8, 0.95)
 
 
 def make_grid(given: Given | None = None) -> Grid:
-    """Return the settings to try: those given, and for the others three alphas, both ways to scale, and leaving out."""
+    """Return the settings to try: given ones, otherwise three alphas, both kinds of scaling, and no change."""
     given = given or Given()
     num_layers = NUM_LAYERS if given.num_correction_layers is None else given.num_correction_layers
     alphas = ALPHAS if given.correction_alpha is None else (given.correction_alpha,)
@@ -135,10 +132,10 @@ def correct_and_smooth(
     *,
     progress: Progress = silent,
 ) -> Chosen:
-    """Correct and smooth the probabilities [N, C] of all nodes with the labels of `train`, as is best on `valid`.
+    """Correct and smooth the probabilities [N, C] of all nodes with the labels of `train`; `valid` chooses settings.
 
-    The labels of `valid` only choose between settings: they are never put into the graph. Of settings that are equally
-    good the first counts, and to leave everything as it is comes first.
+    The labels of `valid` only choose between settings and are never spread. Of equally good settings the first counts;
+    no change comes first.
     """
     grid = grid or make_grid()
     steps = _Steps(graph, probability, train)
@@ -171,7 +168,7 @@ class _Steps:
         self.adjacency = _adjacency(graph)
 
     def tried(self, grid: Grid) -> Iterator[tuple[CorrectSettings, SmoothSettings, Tensor]]:
-        """Give what comes out of all settings; what is corrected is corrected once."""
+        """Yield the result of all settings; each correction is computed once."""
         for correct in grid.correct:
             corrected = self.correct(correct)
             for smooth in grid.smooth:
@@ -184,11 +181,11 @@ class _Steps:
         step = _pyg(settings, SmoothSettings())
         with _unchecked():
             found: Tensor = step.correct(self.probability, self.labels, self.train, self.adjacency)
-        # Autoscale divides by the spread error, 0 by 0 where no training node has any.
+        # Autoscale divides by the spread error, which can be 0 by 0.
         return torch.where(found.isnan(), self.probability, found)
 
     def smooth(self, corrected: Tensor, settings: SmoothSettings) -> Tensor:
-        """Put the true labels in at training nodes and spread all over the graph."""
+        """Insert the true labels at training nodes, and spread everything over the graph."""
         if settings.num_layers == 0:
             return corrected
         step = _pyg(CorrectSettings(), settings)
@@ -198,7 +195,7 @@ class _Steps:
 
 
 def _unchecked() -> Any:
-    """Return a context in which torch takes the edges as valid, which a Graph's are, and does not warn of it."""
+    """Return a context in which torch trusts the edges, which a Graph has checked, without a warning."""
     return check_sparse_tensor_invariants(False)  # type: ignore[no-untyped-call]
 
 
@@ -211,7 +208,7 @@ def _pyg(correct: CorrectSettings, smooth: SmoothSettings) -> Any:
 
 
 def _adjacency(graph: Graph) -> Tensor:
-    """Return the edges as torch's CSR, from which PyG makes D^-1/2 A D^-1/2 without an array of [E, C]."""
+    """Return the edges as torch's CSR, so that PyG needs no array of [E, C]."""
     import warnings
 
     weight = np.ones(graph.num_edges, np.float32) if graph.edge_weight is None else graph.edge_weight
@@ -223,7 +220,7 @@ def _adjacency(graph: Graph) -> Tensor:
 
 
 def _as_probabilities(scores: Tensor, fallback: Tensor) -> Tensor:
-    """Scale each row to sum 1; a row of zeros becomes what the model said."""
+    """Scale each row to sum 1; a row of zeros takes the model's probabilities."""
     positive = scores.clamp(min=0)
     total = positive.sum(dim=1, keepdim=True)
     return torch.where(total > 0, positive / total, fallback)

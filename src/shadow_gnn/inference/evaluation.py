@@ -1,4 +1,4 @@
-"""Evaluation: how good a trained model, or an array of probabilities, is on nodes or links with known labels.
+"""Evaluation: metrics of a trained model, or of probabilities, on nodes or links with known labels.
 
 Not for: predicting (predictor.py), nor for validation during training (training/evaluate.py).
 """
@@ -28,14 +28,14 @@ _TINY = 1e-12
 
 
 def evaluate_split(predictor: Predictor, split: str = "test", *, progress: Progress = silent) -> Evaluation:
-    """Return how good a model is on the targets of a split; for nodes, also by degree."""
+    """Return the metrics of a model on a split; for nodes, also by degree."""
     if isinstance(predictor.trained.task, LinkTask):
         return _evaluate_links(predictor, split, progress)
     return evaluate_nodes(predictor, split_targets(predictor.graph, split), progress=progress)
 
 
 def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = silent) -> Evaluation:
-    """Return how good a model is on nodes with known labels, also by degree."""
+    """Return the metrics of a model on nodes with known labels, also by degree."""
     trained = predictor.trained
     _check_labels(trained.config, predictor.graph, targets)
     return evaluate_by_degree(
@@ -48,14 +48,14 @@ def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = 
 
 
 def score_metrics(kind: Target, scores: Floats, labels: NDArray[Any]) -> dict[str, float]:
-    """Return the metrics of probabilities [B, C], or values [B, 1], against labels as in the graph."""
+    """Return the metrics of probabilities [B, C], or values [B, 1], against the graph's labels."""
     gathered = Scores(NodeTask(kind, scores.shape[1]))
     gathered.update(_logits(kind, scores), torch.from_numpy(labels))
     return gathered.compute()
 
 
 def score_loss(kind: Target, scores: Floats, labels: NDArray[Any]) -> float:
-    """Return the loss of probabilities [B, C], or values [B, 1], against labels as in the graph; it is finite."""
+    """Return the loss of probabilities [B, C], or values [B, 1], against the graph's labels; always finite."""
     return float(NodeTask(kind, scores.shape[1]).loss(_logits(kind, scores), torch.from_numpy(labels)))
 
 
@@ -85,7 +85,7 @@ def _evaluate_links(predictor: Predictor, split: str, progress: Progress) -> Eva
 
 
 def _logits(kind: Target, scores: Floats) -> Tensor:
-    """Return logits that a task turns into these probabilities, except very near 0 or 1, or into these values."""
+    """Return the logits of probabilities, clamped near 0 and 1, or the values themselves."""
     given = torch.from_numpy(np.ascontiguousarray(scores)).double()
     if kind == "values":
         return given

@@ -1,4 +1,4 @@
-"""Predictions: the answers of a model for some targets, as arrays in the order of the targets.
+"""Predictions: the outputs of a model for targets, as arrays in the order of the targets.
 
 Not for: making them (predictor.py), nor for files of them (table_file.py).
 """
@@ -23,20 +23,20 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model predicts for targets; row i of every array belongs to target i."""
+    """Predictions for targets; row i of every array belongs to target i."""
 
     targets: Ints
     """[B] node ids, or [B, 2] pairs of them."""
     kind: Kind
-    """What a target has: one class, several yes/no labels, a value, or a link."""
+    """Predicted quantity: one class, several yes/no labels, a value, or a link."""
     predicted: NDArray[Any]
     """Classes [B], labels [B, C], values [B], or whether a link is likely [B]."""
     probability: Floats | None
     """Probability of each class or label [B, C], or of a link [B]; None for values."""
     logits: Floats | None = None
-    """Raw outputs of the model [B, C]; None where a table was read."""
+    """Raw outputs of the model [B, C]; None if read from a table."""
     embedding: Floats | None = None
-    """Vectors that the head reads [B, H]; None unless they were asked for."""
+    """Inputs of the head [B, H]; None unless requested."""
     class_names: tuple[str, ...] | None = None
     """Name of each class; None if the graph had no names."""
     node_names: NodeNames | None = None
@@ -47,7 +47,7 @@ class Predictions:
         return len(self.targets)
 
     def __repr__(self) -> str:
-        """Say what is predicted, for how many targets."""
+        """Show the predicted quantity and the number of targets."""
         width = "" if self.scores.shape[1] == 1 else f" of {self.scores.shape[1]}"
         extra = "" if self.embedding is None else f", embedding of {self.embedding.shape[1]}"
         return f"Predictions({len(self):,} targets, {self.kind}{width}{extra})"
@@ -82,7 +82,7 @@ class Predictions:
         return [self.node_names[node] for node in ends.tolist()]
 
     def row(self, number: int) -> dict[str, Any]:
-        """Return one target's prediction as plain numbers and texts, ready for JSON."""
+        """Return the prediction of one target as plain numbers and strings, ready for JSON."""
         target = self.targets[number]
         found: dict[str, Any] = {}
         for name, node in zip(("first", "second") if target.ndim else ("node",), np.atleast_1d(target), strict=True):

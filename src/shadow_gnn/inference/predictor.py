@@ -1,9 +1,6 @@
-"""Predictor: a trained model opened on a graph, ready to predict one target, many, or all.
+"""Predictor: a trained model opened on the graph of training or another one with the same features.
 
-The command line, estimators and services predict through it. The graph may be the one of training, a grown one, or
-another one with the same features.
-
-Not for: tables of predictions (write_predictions.py), nor for how good they are (evaluation.py).
+Not for: tables of predictions (write_predictions.py), nor for metrics (evaluation.py).
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders, open_
 from shadow_gnn.training.runs.folder import RECORD, REPEATS, check_graph, open_run
 
 Note = Callable[[str], None]
-"""Receives a line about something that the user should know."""
+"""Receives a line for the user."""
 
 _BLOCK_PAIRS = 1 << 14
 
@@ -46,10 +43,10 @@ def ignore_note(line: str) -> None:
 
 
 class Predictor:
-    """A trained model on a graph: the fit is checked, inputs are computed and extractors are built once."""
+    """A trained model on a graph; checks, inputs and extractors are made once."""
 
     def __init__(self, trained: TrainedModel, graph: Graph) -> None:
-        """Check that the model can read the graph, and prepare all that does not depend on targets."""
+        """Check that the model fits the graph, and prepare everything that does not depend on targets."""
         config, model = trained.config, trained.model
         check_model_fits(config, graph)
         self.trained, self.graph = trained, graph
@@ -80,8 +77,8 @@ class Predictor:
     def predict(self, targets: ArrayLike, *, embedding: bool = False, progress: Progress = silent) -> Predictions:
         """Predict nodes [B], or pairs [B, 2], in one call; fast for a single target.
 
-        A known link between the ends of a pair is hidden. In an undirected graph both orders of a pair give the same.
-        embedding: also return the vectors that the head reads.
+        A known link between the ends of a pair is hidden. In an undirected graph the order of a pair does not matter.
+        embedding: also return the inputs of the head.
         """
         given = np.asarray(targets)
         checked = self.check(given)
@@ -106,10 +103,10 @@ class Predictor:
         ranks: Ranks = ALONE,
         progress: Progress = silent,
     ) -> Iterator[Predictions]:
-        """Predict many targets block by block in bounded memory; at least one block comes, if an empty one.
+        """Predict many targets block by block in bounded memory; yield at least one block, even an empty one.
 
-        A normal GNN answers in one pass over the graph. ranks: they share the targets; the main one is given the
-        predictions, the others nothing. probabilities: False counts narrower rows when it chooses the size of blocks.
+        A normal GNN takes one pass over the graph. ranks: they share the targets; only the main one gets predictions.
+        probabilities: False allows larger blocks, as rows are narrower.
         """
         given = targets if isinstance(targets, range) else np.asarray(targets)
         if self.trained.config.is_normal and len(given):
@@ -133,9 +130,9 @@ class Predictor:
         return outputs(self.trained.model, self.loaders(targets), precision=precision, embedding=embedding, ranks=ranks)
 
     def loaders(self, targets: Ints, *, labels: NDArray[np.float32] | None = None) -> Sources:
-        """Return a loader for each branch that goes through targets in their order; the graph for a normal GNN.
+        """Return a loader for each branch, in the order of the targets; the graph for a normal GNN.
 
-        labels [P]: of pairs, 1 for a link and 0 for none, to evaluate.
+        labels [P]: of pairs to evaluate, 1 for a link and 0 for none.
         """
         config = self.trained.config
         if config.is_normal:
@@ -152,7 +149,7 @@ class Predictor:
         )
 
     def check(self, targets: ArrayLike | range) -> Ints:
-        """Return targets as integers, nodes [B] or pairs [B, 2] with ordered ends; wrong ones are one clear line."""
+        """Return targets as integers, nodes [B] or pairs [B, 2] with ordered ends; raise for invalid ones."""
         array = np.asarray(targets)
         if self.is_links:
             if array.ndim == 1 and array.size:
@@ -183,7 +180,7 @@ class Predictor:
         )
 
     def _batch(self, branch: int, targets: Ints) -> Batch:
-        """Extract and collate the scopes of one batch in this thread, as a loader does in its own."""
+        """Extract and collate the scopes of one batch in this thread, as a loader does in its own thread."""
         extractor, layout = self.extractors[branch], self.trained.model.layouts[branch]
         scopes = extractor(self.graph, targets, seed=self._seed)
         batch = collate(
@@ -199,7 +196,7 @@ class Predictor:
         return batch if self._device.type == "cpu" else batch.to(self._device)
 
     def _block(self, checked: Ints, embedding: bool, ranks: Ranks) -> Iterator[Output]:
-        """Run the model over a block; equal pairs are scored once, so that they get the same score."""
+        """Run the model over a block; equal pairs are scored once, so their scores are the same."""
         if len(checked) == 0:
             return
         if not self.is_links:
@@ -229,14 +226,14 @@ _BLOCK_NUMBERS = 1 << 23
 
 
 def block_rows(predictor: Predictor, *, probabilities: bool = True, embedding: bool = False) -> int:
-    """Return how many targets are held at once: few where rows are wide, and whole batches."""
+    """Return the number of targets of a block: whole batches, fewer for wide rows."""
     trained = predictor.trained
     width = 8 + trained.config.out_dim * (1 + probabilities) + (trained.model.head.in_dim if embedding else 0)
     return max(1, min(_BLOCK_NUMBERS // width, 1 << 16) // predictor.batch_size) * predictor.batch_size
 
 
 def open_predictor(folder: str | Path, graph: Graph | str | None = None, *, note: Note = ignore_note) -> Predictor:
-    """Open the model of a run folder on its graph, or on another one, given as a graph, a folder or a name.
+    """Open the model of a run folder on its graph, or on another graph, given as object, folder or name.
 
     note: receives a line if the run's graph has changed since training.
     """
@@ -253,7 +250,7 @@ def open_predictor(folder: str | Path, graph: Graph | str | None = None, *, note
 
 
 def open_trained(folder: str | Path) -> TrainedModel:
-    """Read the model of a finished run folder; a folder without one is one clear line."""
+    """Read the model of a finished run folder; raise if there is none."""
     folder = Path(folder)
     if (folder / REPEATS).exists():
         raise RunError(f"{folder}: holds several repeats; name one of them, for example {folder / 'repeat-0'}")
@@ -265,7 +262,7 @@ def open_trained(folder: str | Path) -> TrainedModel:
 
 
 def _joined(parts: list[Predictions]) -> Predictions:
-    """Return the predictions of several blocks as those of one."""
+    """Join the predictions of several blocks."""
     arrays: dict[str, Any] = {}
     for name in ("targets", "predicted", "probability", "logits", "embedding"):
         if getattr(parts[0], name) is not None:

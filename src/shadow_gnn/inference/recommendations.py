@@ -1,4 +1,4 @@
-"""Recommendations: the nodes that a node is most likely linked with.
+"""Recommendations: the most likely new neighbors of a node.
 
 Not for: scoring given pairs (predictor.py).
 """
@@ -18,23 +18,23 @@ from shadow_gnn.tasks.links.pairs import are_linked
 
 @dataclass(frozen=True, eq=False)
 class Recommendations:
-    """Nodes that a node is most likely linked with, the best first."""
+    """Most likely new neighbors of a node, the best first."""
 
     node_id: Ints
     """[K]."""
     probability: Floats
     """[K], of a link."""
     num_candidates: int
-    """Nodes that were scored to find them."""
+    """Nodes that were scored."""
 
 
 def recommend(
     predictor: Predictor, node: int, *, top: int = 20, num_candidates: int = 500, progress: Progress = silent
 ) -> Recommendations:
-    """Return the nodes that a node is most likely linked with.
+    """Return the most likely new neighbors of a node.
 
-    Candidates are the num_candidates nodes of highest personalised PageRank, except the node itself and its known
-    links. Nodes that no path leads to are never recommended.
+    Candidates are the num_candidates nodes with the highest personalized PageRank, without the node itself and its
+    known links. Nodes that no path leads to are never recommended.
     """
     graph = predictor.graph
     for name, value in (("top", top), ("num_candidates", num_candidates)):

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.base.files import Progress, new_checksum, read_bytes, silent
+from shadow_gnn.base.files import Progress, checksum_of, new_checksum, read_bytes, silent
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
 from shadow_gnn.base.work_folder import WorkFolder, open_work_folder
 from shadow_gnn.extract.core_calls import check_targets
@@ -27,19 +27,19 @@ from shadow_gnn.inference.predictor import Note, Predictor, ignore_note
 from shadow_gnn.training.evaluate import Output
 
 MIN_TARGETS = 1 << 13
-"""Fewer targets take seconds, and their outputs are not kept on the way."""
+"""Fewer targets take seconds, and their outputs are not saved on the way."""
 _VERSION = 1
 _KEEP_SECONDS = 10.0
 _HASH_ROWS = 1 << 20
 
 
 class KeptOutputs:
-    """Outputs of a model on disk; their rows are in the order of the work, not of the targets."""
+    """Outputs of a model on disk, with rows in processing order."""
 
     def __init__(
         self, predictor: Predictor, targets: Ints | range, work: WorkFolder, patience: Patience, *, embedding: bool
     ) -> None:
-        """Use the files of a work folder, made if they are missing."""
+        """Use the files of a work folder; missing ones are created."""
         count, trained = len(targets), predictor.trained
         self._predictor, self._targets, self._work, self._patience = predictor, targets, work, patience
         self._logits = work.rows("logits", (count, trained.config.out_dim), np.float32)
@@ -49,11 +49,11 @@ class KeptOutputs:
 
     @property
     def place(self) -> Path:
-        """Where the result can be put together; it is removed with the outputs, also after a kill."""
+        """Path for the result while it is written; removed with the outputs, also after a kill."""
         return self._work.place
 
     def add(self, output: Output) -> None:
-        """Append the outputs of the next batch; from time to time all of them are flushed."""
+        """Append the outputs of the next batch, with a flush from time to time."""
         self._logits.write(self.num_done, output.logits.numpy())
         if self._embedding is not None:
             assert output.embedding is not None
@@ -63,7 +63,7 @@ class KeptOutputs:
             self.keep()
 
     def keep(self) -> None:
-        """Wait until all is on disk; a process that starts after a kill resumes from here."""
+        """Flush everything to disk; after a kill, the next process resumes from here."""
         for rows in (self._logits, self._embedding):
             if rows is not None:
                 rows.flush()
@@ -71,14 +71,14 @@ class KeptOutputs:
         self._kept = time.monotonic()
 
     def blocks(self, step: int, *, ordered: bool) -> Iterator[Predictions]:
-        """Give the predictions of all targets in the order they were given, block by block."""
+        """Yield the predictions in the order of the targets, block by block."""
         logits = self._logits.mapped()
         embedding = None if self._embedding is None else self._embedding.mapped()
         place = self._work.rows("place", (len(self._targets),), np.int64).mapped() if ordered else None
         for start in range(0, len(self._targets), step):
             block = np.array(self._targets[start : start + step], dtype=np.int64)
             rows: Any = slice(start, start + len(block)) if place is None else np.array(place[start : start + step])
-            # Torch wants memory of its own, so the mapped rows are copied.
+            # The mapped rows are read-only, so torch gets a copy.
             embedded = None if embedding is None else torch.from_numpy(np.array(embedding[rows]))
             yield self._predictor.predictions(block, torch.from_numpy(np.array(logits[rows])), embedded)
             self._patience.beg()
@@ -96,10 +96,10 @@ def resumable_blocks(
     progress: Progress = silent,
     note: Note = ignore_note,
 ) -> Iterator[tuple[KeptOutputs, Iterator[Predictions]] | None]:
-    """Predict all targets, then give the outputs and the predictions in blocks; None to ranks other than the main one.
+    """Predict all targets, then give the outputs and the predictions in blocks; None on ranks other than the main one.
 
-    The outputs are next to `path`, the result. After a kill or a fault they stay, and the same call resumes from them.
-    step: targets between two starts of the loaders, whole batches.
+    The outputs are next to `path`, the result. After a kill or a fault the same call resumes from them.
+    step: targets between two starts of the loaders, in whole batches.
     """
     if not ranks.is_main:
         folder, ordered, start = wait_for_main(ranks)
@@ -129,14 +129,14 @@ def resumable_blocks(
 
 
 def _job(predictor: Predictor, targets: Ints | range, embedding: bool, step: int) -> dict[str, Any]:
-    """Return all that the outputs depend on."""
+    """Return everything that the outputs depend on."""
     config, folder = predictor.trained.config, predictor.graph.path
     assert folder is not None
     return {
         "kind": "predictions",
         "version": _VERSION,
-        "model": [config.weights_blake2b, _checksum(config.model_dump_json().encode())],
-        "graph": _checksum(read_bytes(folder / MANIFEST, MAX_BYTES, FolderError, follow_links=False)),
+        "model": [config.weights_blake2b, checksum_of(config.model_dump_json().encode())],
+        "graph": checksum_of(read_bytes(folder / MANIFEST, MAX_BYTES, FolderError, follow_links=False)),
         "scopes": [extractor.key for extractor in predictor.extractors],
         "targets": _targets_key(targets),
         "embedding": embedding,
@@ -153,7 +153,7 @@ def _outputs(
     embedding: bool,
     ranks: Ranks,
 ) -> Iterator[Output]:
-    """Run the model from a position in the order on; the batches are the same wherever it starts."""
+    """Run the model from a position in the order; batches do not depend on the start."""
     while start < len(targets):
         stop = min((start // step + 1) * step, len(targets))
         nodes = _nodes(targets, order, start, stop)
@@ -162,7 +162,7 @@ def _outputs(
 
 
 def _nodes(targets: Ints | range, order: Ints | None, start: int, stop: int) -> Ints:
-    """Return the targets from one position in the order to another."""
+    """Return the targets between two positions in the order."""
     if order is None:
         return np.asarray(targets[start:stop], dtype=np.int64)
     places = np.array(order[start:stop])
@@ -176,7 +176,7 @@ def _order(targets: Ints | range, work: WorkFolder) -> Ints:
 
 
 def _begging(progress: Progress, patience: Patience) -> Progress:
-    """Keep the other ranks waiting whenever there is progress."""
+    """Also keep the other ranks waiting at each report."""
 
     def report(stage: str, done: int, total: int) -> None:
         progress(stage, done, total)
@@ -186,7 +186,7 @@ def _begging(progress: Progress, patience: Patience) -> Progress:
 
 
 def _check_nodes(predictor: Predictor, targets: Ints | range) -> None:
-    """Raise now, and not after hours, if a target is not a node."""
+    """Raise before hours of work if a target is not a node."""
     if not isinstance(targets, range):
         for start in range(0, len(targets), _HASH_ROWS):
             check_targets(predictor.graph, targets[start : start + _HASH_ROWS], "predict")
@@ -198,10 +198,4 @@ def _targets_key(targets: Ints | range) -> str:
     checksum = new_checksum()
     for start in range(0, len(targets), _HASH_ROWS):
         checksum.update(np.ascontiguousarray(targets[start : start + _HASH_ROWS], dtype="<i8").data)
-    return str(checksum.hexdigest())
-
-
-def _checksum(data: bytes) -> str:
-    checksum = new_checksum()
-    checksum.update(data)
     return str(checksum.hexdigest())

@@ -24,11 +24,11 @@ from shadow_gnn.inference.predictions import Floats, Ints, Kind, Predictions, pr
 _BLOCK_NUMBERS = 1 << 23
 SUFFIXES = (".parquet", ".csv")
 FINGERPRINT = b"shadow_gnn.fingerprint"
-"""Where the schema of a Parquet file names the topology that was predicted on."""
+"""Key of the graph's fingerprint in the schema of a Parquet file."""
 
 
 def check_out(path: str | Path) -> Path:
-    """Return the path of a table to write; raise unless its name says which kind."""
+    """Return the path of a table to write; raise for an unknown suffix."""
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise ValueError(f"predict: out must end in {' or '.join(SUFFIXES)}, got {path}")
@@ -70,9 +70,9 @@ class TableFile:
 
 @contextmanager
 def new_table(path: Path, graph: Graph, *, place: Path | None = None) -> Iterator[TableFile]:
-    """Give a table to fill, under a temporary name next to `path`; it gets that name at the end or vanishes.
+    """Give a table to fill, under a temporary name next to `path`; it is renamed at the end or removed.
 
-    place: where it is until then, on the same disk; a file that a killed process left there is replaced.
+    place: the temporary path, on the same disk; an existing file is replaced.
     """
     temporary = place or path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
     try:
@@ -124,7 +124,7 @@ def predictions_of(
 
 
 def read_table(path: str | Path) -> tuple[Predictions, str | None]:
-    """Read a table of nodes that `shadow predict` wrote; a SourceError names the file and what is wrong with it.
+    """Read a table of nodes from `shadow predict`; a SourceError names the file and the fault.
 
     Also returns the fingerprint of its graph's topology, None in CSV. The names of classes are not in a table.
     """
@@ -152,7 +152,7 @@ def read_table(path: str | Path) -> tuple[Predictions, str | None]:
 
 
 def _columns(predictions: Predictions, *, probabilities: bool, flat: bool) -> dict[str, Any]:
-    """Return the columns of a block; flat: a list becomes as many columns, as CSV needs."""
+    """Return the columns of a block; flat: a list becomes several columns, for CSV."""
     import pyarrow as pa
 
     columns = _target_columns(predictions) | _predicted_columns(predictions, flat=flat)
@@ -180,7 +180,7 @@ def _target_columns(predictions: Predictions) -> dict[str, Any]:
 
 
 def _predicted_columns(predictions: Predictions, *, flat: bool) -> dict[str, Any]:
-    """Return the columns with the predictions themselves; links have their probability alone."""
+    """Return the columns with the predicted values; links have only a probability."""
     import pyarrow as pa
 
     if predictions.kind == "links":
@@ -197,7 +197,7 @@ def _predicted_columns(predictions: Predictions, *, flat: bool) -> dict[str, Any
 
 
 def _vectors(name: str, matrix: NDArray[Any], dtype: Any, *, flat: bool) -> dict[str, Any]:
-    """Return a matrix as one column of lists, or as a column for each of its own."""
+    """Return a matrix as one column of lists, or as one column for each of its columns."""
     import pyarrow as pa
 
     matrix, width = matrix.astype(dtype, copy=False), matrix.shape[1]
@@ -228,7 +228,7 @@ def _probabilities(path: Path, table: Any) -> Floats:
         flat = lists.flatten().to_numpy(zero_copy_only=False)
         width = len(flat) // max(1, len(lists))
         if width * len(lists) != len(flat) or (lists.value_lengths().to_numpy() != width).any():
-            raise SourceError(f"{path}: probability must have as many numbers in every row, they differ")
+            raise SourceError(f"{path}: probability must have the same number of values in every row, they differ")
         return np.asarray(flat, np.float32).reshape(len(lists), width)
     columns: list[NDArray[Any]] = []
     while f"probability_{len(columns)}" in table.column_names:

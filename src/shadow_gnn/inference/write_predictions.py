@@ -5,6 +5,8 @@ Not for: the file's format (table_file.py), nor for predictions that fit into me
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import numpy as np
@@ -30,25 +32,25 @@ def write_predictions(
     note: Note = ignore_note,
     ranks: Ranks = ALONE,
 ) -> int:
-    """Write one row for each node, or pair, in their order; the file appears whole or not at all.
+    """Write one row for each node or pair, in order; the file appears complete or not at all.
 
-    With many nodes of a graph folder, finished outputs are kept next to the table until it is complete: after a kill
-    the same call resumes from them. note: receives a line about that. ranks: they share the batches, and
-    the main one writes the table it would write alone. Both end with the same bytes if torch's threads, the type of
-    processor and the versions are the same, and differ by rounding otherwise. Returns the number of targets that an
-    earlier process had finished.
+    With many nodes of a graph folder, finished outputs are saved next to the table until it is complete; after a kill
+    the same call resumes from them. note: receives a line about that. ranks: they share the batches, and the main one
+    writes the table. A resumed or shared table has the same bytes if torch's threads, the type of processor and the
+    versions are the same, and differs by rounding otherwise. Returns the number of targets that an earlier process had
+    finished.
     """
     path, graph, is_normal = check_out(path), predictor.graph, predictor.trained.config.is_normal
     given = targets if isinstance(targets, range) else np.asarray(targets)
     if is_normal and not ranks.alone:
         raise ValueError(
-            f"predict: a normal GNN must predict as one process, as it answers in one pass over the graph, "
+            f"predict: a normal GNN must predict as one process, in one pass over the graph, "
             f"got {ranks.num_ranks} processes"
         )
-    # A graph in memory cannot be recognised later, and a normal GNN or a model of links keeps nothing.
+    # A graph in memory cannot be recognized later; normal GNNs and link prediction save nothing.
     if is_normal or predictor.is_links or graph.path is None or len(given) < resumable.MIN_TARGETS:
         if predictor.is_links:
-            predictor.check(given)  # A wrong pair is named before anything is computed.
+            predictor.check(given)  # Report a wrong pair before the computation.
         blocks = predictor.blocks(given, probabilities=probabilities, embedding=embedding, ranks=ranks)
         if not ranks.is_main:
             for _ in blocks:
@@ -62,7 +64,7 @@ def write_predictions(
                 progress("predicting", done, len(given))
         return 0
     if not path.parent.is_dir():
-        raise WriteError(f"{path}: cannot be written: No such file or directory")
+        raise WriteError(f"{path}: cannot be written: {os.strerror(errno.ENOENT)}")
     step = block_rows(predictor, probabilities=probabilities, embedding=embedding)
     with resumable_blocks(
         path, predictor, given, embedding=embedding, step=step, ranks=ranks, progress=progress, note=note

@@ -1,4 +1,4 @@
-"""Branches: the model, edges and extractors of each branch that a recipe and a graph ask for.
+"""Branches: the model, edges and extractors of each branch of a recipe on a graph.
 
 Not for: the model as a whole (build.py) or the loaders (run_setup.py).
 """
@@ -19,20 +19,18 @@ from shadow_gnn.training.build import BranchEdges, build_extractor, with_cache
 
 
 def branch_models(recipe: Recipe) -> list[ModelRecipe]:
-    """Return the model of each branch, after checking what only the task can tell."""
+    """Return the model of each branch, after checks that depend on the task."""
     recipes = [part.model or recipe.model for part in recipe.all_branches]
     for model in recipes:
         if model.encoding == "drnl" and recipe.task.kind == "node":
-            raise ValueError(
-                "model: encoding must be hop, ppr or none to predict nodes, got 'drnl', which is for pairs"
-            )
+            raise ValueError("model: encoding must be hop, ppr or none to predict nodes, got 'drnl', which needs pairs")
         if recipe.model.share_weights and model != recipes[0]:
-            raise ValueError("model: branches must be alike to share weights, theirs differ")
+            raise ValueError("model: branches must have the same model to share weights, theirs differ")
     return recipes
 
 
 def branch_edges(recipe: Recipe, graph: Graph) -> list[BranchEdges]:
-    """Return what the edges of each branch's scopes have, after checking that the graphs they are of fit together."""
+    """Return the edge arrays of each branch's scopes, after checking that their graphs fit together."""
     extractors = (branch.extractor for branch in recipe.all_branches)
     return [BranchEdges.of(graph if each is None else each.edge_graph(graph)) for each in extractors]
 
@@ -40,7 +38,7 @@ def branch_edges(recipe: Recipe, graph: Graph) -> list[BranchEdges]:
 def make_extractors(
     recipe: Recipe, model: ShadowGNN, cache_folder: Path | None = None, *, cached: bool = True
 ) -> tuple[tuple[Extractor, ...], tuple[Extractor, ...]]:
-    """Return the extractors of training and of evaluation, one for each branch, with caches as the recipe says."""
+    """Return the extractors of training and of evaluation, one for each branch, with the caches of the recipe."""
     settings = recipe.training
     num_graphs = 2 if recipe.task.inductive or recipe.task.kind == "link" else 1
     max_bytes = settings.cache_megabytes * 2**20 // (len(recipe.all_branches) * num_graphs)
@@ -57,8 +55,8 @@ def make_extractors(
         if cached and settings.cache != "none":
             folder = cache_folder if settings.cache == "disk" else None
             kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
-        # One cache serves both where both extract alike.
-        # Packed batches are extracted once: what a cache kept of them would only take memory.
+        # Packed batches are extracted once, so a cache of their scopes would only take memory.
+        # Training and evaluation share a cache if their scopes are the same.
         training.append(first if settings.pack else kinds[0])
         evaluation.append(kinds[0] if kinds[0].key == kinds[1].key else kinds[1])
     return tuple(training), tuple(evaluation)
@@ -70,7 +68,7 @@ def node_table(recipe: Recipe, graph: Graph) -> tuple[int, int] | None:
 
 
 def with_learned(statistics: FeatureStatistics | None, recipe: Recipe) -> FeatureStatistics | None:
-    """Return the statistics of all inputs: learned columns, which come last, are taken as they are."""
+    """Return the statistics of all inputs; learned columns come last and are not scaled."""
     if statistics is None or recipe.inputs.learned_dim == 0:
         return statistics
     rest = recipe.inputs.learned_dim
@@ -81,5 +79,5 @@ def with_learned(statistics: FeatureStatistics | None, recipe: Recipe) -> Featur
 
 
 def in_precision(model: ShadowGNN, recipe: Recipe) -> ShadowGNN:
-    """Return the model with weights of as many bits as a recipe's precision has."""
+    """Return the model with weights in the precision of a recipe."""
     return model.double() if recipe.training.precision == "float64" else model

@@ -1,6 +1,6 @@
-"""Build: the only tables from names to classes; recipes become models and extractors.
+"""Build: recipes become models and extractors.
 
-Not for: what the parts do, for reading recipes (recipe/file.py), nor for what a graph asks for (run_setup.py).
+Not for: reading recipes (recipe/file.py), nor for settings that depend on the graph (run_setup.py).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from shadow_gnn.recipe import ModelRecipe, Record
 
 
 class BranchEdges(Record):
-    """The arrays that the edges of a branch's scopes have; also a part of a model's config.json."""
+    """The edge arrays of a branch's scopes; also a part of a model's config.json."""
 
     edge_dim: Annotated[int, Field(ge=0, le=100_000_000)]
     """Columns of the edges' features; 0 for none."""
@@ -45,7 +45,7 @@ class BranchEdges(Record):
 
     @classmethod
     def of(cls, graph: Graph) -> BranchEdges:
-        """Return the arrays that the edges of a graph have."""
+        """Return the edge arrays of a graph."""
         return cls(
             edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
             edge_weight=graph.edge_weight is not None,
@@ -54,7 +54,7 @@ class BranchEdges(Record):
 
 @dataclass(frozen=True)
 class Widths:
-    """What a model must know of the graph and the task."""
+    """Sizes that a model takes from the graph and the task."""
 
     in_dim: int
     """Feature columns; 0 for a graph without features."""
@@ -65,11 +65,11 @@ class Widths:
     edge_weight: bool = False
     """Whether the graph's edges have weights."""
     logits: bool = True
-    """Whether the output are logits, which may be normalized; False for values."""
+    """Whether outputs are logits, which may be normalized; False for values."""
     num_targets: int = 1
     """Targets of a scope: 2 for pairs."""
     table: tuple[int, int] | None = None
-    """Nodes and columns of learned inputs, which in_dim counts too; None for none."""
+    """Nodes and columns of learned inputs, included in in_dim; None for none."""
 
 
 def build_model(
@@ -87,12 +87,12 @@ def build_model(
     statistics: FeatureStatistics | None = None,
     seed: int = 0,
 ) -> ShadowGNN:
-    """Make a model with weights drawn by the seed.
+    """Make a model with random weights.
 
     recipe: one for all of num_branches, or one for each branch. in_dim: feature columns, 0 for none. out_dim: classes
-    or labels; values: they are values instead. edge_dim, edge_weight: what the graph's edges have; branch_edges: what
-    those of each branch have, where its scopes have the edges of another graph. num_targets: 2 for pairs. table: nodes
-    and columns of learned inputs, which in_dim counts too. statistics: scale the features by these.
+    or labels, or values with values=True. edge_dim, edge_weight: edge arrays of the graph; branch_edges: those of each
+    branch, if scopes have the edges of another graph. num_targets: 2 for pairs. table: nodes and columns of learned
+    inputs, included in in_dim. statistics: scale the features by these.
     """
     recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
     if not recipes:
@@ -110,18 +110,17 @@ def build_model(
 def build_extractor(
     extractor: BaseExtractor, *, training: bool, edge_pos: bool = False, hide: Hide = "none"
 ) -> BaseExtractor:
-    """Return a recipe's extractor for training or for evaluation, where nothing is drawn again in every epoch.
+    """Return a recipe's extractor for training or for evaluation, which draws nothing new in each epoch.
 
-    Folders and files that it names are opened now, so that a fault shows before the run begins. hide: see
-    extract.protocol.
+    Its folders and files are opened now, so a fault shows before the run begins. hide: see extract.protocol.
     """
     made = (extractor if training else extractor.for_evaluation()).with_common(edge_pos=edge_pos, hide=hide)
-    made.key  # noqa: B018  It has the content of every file that the extractor reads.
+    made.key  # noqa: B018  The key covers the content of every file that the extractor reads.
     return made
 
 
 def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> Extractor:
-    """Keep the scopes of a deterministic extractor, in a folder or in memory; another one stays as it is."""
+    """Cache the scopes of a deterministic extractor, in a folder or in memory; others are returned unchanged."""
     return CachedExtractor(extractor, folder=folder, max_bytes=max_bytes) if extractor.deterministic else extractor
 
 

@@ -1,6 +1,6 @@
-"""Checkpoint: all that training needs to go on, in one file that is there whole or not at all.
+"""Checkpoint: the complete state of training in one file, which appears complete or not at all.
 
-Not for: when checkpoints are written and which are kept (training/runs/run.py), or finished models (model_file.py).
+Not for: the choice of checkpoints to keep (kept_checkpoints.py), or finished models (model_file.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from shadow_gnn.base.errors import RunError
-from shadow_gnn.base.files import new_checksum, open_regular, write_file
+from shadow_gnn.base.files import checksum_of, open_regular, write_file
 from shadow_gnn.base.ranks import Ranks
 
 VERSION = 1
@@ -26,12 +26,12 @@ _MARK, _BLANK = b'"checksum":"', b"0" * 32
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """The state of training after some epoch."""
+    """The state of training after an epoch."""
 
     tensors: Mapping[str, Tensor]
     """Weights as model.<name>, the optimizer's numbers as optimizer.<parameter>.<name>, random.cpu."""
     content: Mapping[str, Any]
-    """Everything else, as JSON: position, history, what it belongs to."""
+    """Everything else, as JSON: history and run id."""
 
 
 def take_checkpoint(model: nn.Module, optimizer: Optimizer, content: Mapping[str, Any]) -> Checkpoint:
@@ -49,7 +49,7 @@ def restore_model(checkpoint: Checkpoint, model: nn.Module) -> None:
 
 
 def restore_training(checkpoint: Checkpoint, model: nn.Module, optimizer: Optimizer) -> None:
-    """Put a checkpoint's weights, optimizer numbers and random state back where they came from."""
+    """Restore the weights, optimizer numbers and random state of a checkpoint."""
     restore_model(checkpoint, model)
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in _part(checkpoint, "optimizer.").items():
@@ -69,12 +69,12 @@ def checkpoint_from_main(checkpoint: Checkpoint | None, ranks: Ranks) -> Checkpo
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], owner: str) -> None:
-    """Load weights that must be exactly the model's, in name and shape; a difference is one line."""
+    """Load weights whose names and shapes must be exactly those of the model."""
     own = model.state_dict()
     for name in (*own, *weights):
         shapes = [tuple(part[name].shape) if name in part else None for part in (own, weights)]
         if shapes[0] != shapes[1]:
-            raise RunError(f"{owner}: weight {name} must have shape {shapes[0]}, as the model says, got {shapes[1]}")
+            raise RunError(f"{owner}: weight {name} must have shape {shapes[0]}, as in the model, got {shapes[1]}")
     model.load_state_dict(weights)
 
 
@@ -86,7 +86,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()}
     data = save(tensors, {**metadata, "content": json.dumps(checkpoint.content)})
     place = _checksum_place(data)
-    write_file(path, data[:place] + _digest(data) + data[place + len(_BLANK) :])
+    write_file(path, data[:place] + checksum_of(data).encode() + data[place + len(_BLANK) :])
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -103,12 +103,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
         place = _checksum_place(data)
         version = metadata["version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RunError(f"{path}: is not a checkpoint, or a torn one") from error
+        raise RunError(f"{path}: is not a checkpoint, or is cut off") from error
     if version != str(VERSION):
         raise RunError(f"{path}: version must be {VERSION}, got {version!r:.40}; it is from another shadow-gnn")
     blanked = data[:place] + _BLANK + data[place + len(_BLANK) :]
-    if data[place : place + len(_BLANK)] != _digest(blanked):
-        raise RunError(f"{path}: was edited or damaged: its checksum does not fit")
+    if data[place : place + len(_BLANK)] != checksum_of(blanked).encode():
+        raise RunError(f"{path}: was edited or damaged: its checksum does not match")
     return Checkpoint(load(data), json.loads(metadata["content"]))
 
 
@@ -117,7 +117,7 @@ def _part(checkpoint: Checkpoint, prefix: str) -> dict[str, Tensor]:
 
 
 def _header(data: bytes) -> Any:
-    """Read the JSON before the tensors: eight bytes say how long it is."""
+    """Read the JSON before the tensors; the first eight bytes are its length."""
     length = int.from_bytes(data[:8], "little")
     if length > MAX_HEADER_BYTES or len(data) < 8 + length:
         raise ValueError("the header is cut")
@@ -125,13 +125,6 @@ def _header(data: bytes) -> Any:
 
 
 def _checksum_place(data: bytes) -> int:
-    """Find the checksum; inside other texts of the header a quote is never bare, so the mark is met only here."""
+    """Find the checksum; other texts of the header escape their quotes, so the mark is unique."""
     length = int.from_bytes(data[:8], "little")
     return data.index(_MARK, 8, 8 + length) + len(_MARK)
-
-
-def _digest(data: bytes) -> bytes:
-    """Hash a file whose checksum is blank."""
-    checksum = new_checksum()
-    checksum.update(data)
-    return str(checksum.hexdigest()).encode()

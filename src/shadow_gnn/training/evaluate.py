@@ -1,4 +1,4 @@
-"""Evaluate: run a model over the batches of its loaders, and measure how good it is.
+"""Evaluate: run a model over the batches of its loaders, and compute metrics.
 
 Not for: predictions of a finished model (inference/predictor.py) or training (loop.py).
 """
@@ -28,7 +28,7 @@ from shadow_gnn.tasks.metrics import DegreeBucket, DegreeScores, Scores
 from shadow_gnn.tasks.task import NodeTask, Task
 
 Sources = Sequence[BatchSource] | WholeGraph
-"""What a model is run over: a loader for each branch, or, for a normal GNN, a whole graph."""
+"""Inputs of a model: a loader for each branch, or a whole graph for a normal GNN."""
 _BLOCK_TARGETS = 1 << 14
 OnBatch = Callable[[int, int], None]
 """Called as (targets done, targets in all)."""
@@ -45,12 +45,12 @@ class Output:
     y: Tensor | None
     """[B] or [B, C] labels; None if the graph has none."""
     embedding: Tensor | None
-    """[B, H] float32, what the head reads; None if it was not asked for."""
+    """[B, H] float32, the input of the head; None unless requested."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How good a model is on some targets."""
+    """Metrics of a model on some targets."""
 
     num_targets: int
     """Targets with known labels."""
@@ -80,11 +80,11 @@ def outputs(
     on_batch: OnBatch | None = None,
     ranks: Ranks = ALONE,
 ) -> Iterator[Output]:
-    """Run the model over the first epoch of its loaders, which must not shuffle; the model is in eval mode meanwhile.
+    """Run the model in eval mode over the first epoch of its loaders, which must not shuffle.
 
-    A WholeGraph in the place of loaders is answered exactly by a normal GNN. embedding: also give the joined
-    embeddings; the model must then have `embed` and `head`, as ShadowGNN has. ranks: they take batches in turn, the
-    same ones as a process alone; the main rank is given all outputs in order, the others none.
+    A normal GNN reads a WholeGraph instead of loaders. embedding: also give the joined embeddings; the model must then
+    have `embed` and `head`, like ShadowGNN. ranks: they take the batches of a single process in turn; the main rank
+    gets all outputs in order, the others none.
     """
     if isinstance(loaders, WholeGraph):
         if ranks.is_main:
@@ -131,7 +131,7 @@ def _own_outputs(
 def _whole_outputs(
     model: ShadowGNN, whole: WholeGraph, precision: Precision, embedding: bool, on_batch: OnBatch | None
 ) -> Iterator[Output]:
-    """Answer for all targets in one pass, then hand them out in blocks."""
+    """Compute all targets in one pass, then yield them in blocks."""
     was_training = model.training
     model.eval()
     try:
@@ -160,7 +160,7 @@ def evaluate(
     on_batch: OnBatch | None = None,
     ranks: Ranks = ALONE,
 ) -> dict[str, float]:
-    """Return the task's metrics over the loaders' targets, whose labels must be known, on all ranks the same."""
+    """Return the task's metrics over the loaders' targets, the same on all ranks; labels must be known."""
     scores = Scores(task)
     for output in outputs(model, loaders, precision=precision, on_batch=on_batch, ranks=ranks):
         scores.update(output.logits, _labels(output))
@@ -176,7 +176,7 @@ def evaluate_by_degree(
     precision: Precision = "float32",
     on_batch: OnBatch | None = None,
 ) -> Evaluation:
-    """Return the task's metrics over the loaders' targets, also by the degree that targets have in the graph."""
+    """Return the task's metrics over the loaders' targets, also by the degree of the targets in the graph."""
     scores, by_degree, count = Scores(task), DegreeScores(task), 0
     indptr = (loaders if isinstance(loaders, WholeGraph) else loaders[0]).graph.indptr
     for output in outputs(model, loaders, precision=precision, on_batch=on_batch):
@@ -191,7 +191,7 @@ def evaluate_by_degree(
 def forward(
     model: nn.Module, batches: tuple[Batch, ...], device: torch.device, precision: Precision, embedding: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """Return the logits of a batch, float32 on the CPU, and the embeddings that the head reads if they are wanted."""
+    """Return the logits of a batch, float32 on the CPU, and the inputs of the head if embedding is set."""
     autocast = torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
     with torch.inference_mode(), autocast:
         if not embedding:

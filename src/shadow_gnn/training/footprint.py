@@ -1,4 +1,4 @@
-"""Footprint: the memory that a recipe needs on a graph, for its own way of training and for the others.
+"""Footprint: the memory that a recipe needs on a graph, for its own training method and for the others.
 
 Not for: the equations (base/memory_needs.py).
 """
@@ -41,9 +41,9 @@ _MOST_COUNTED = 20_000_000
 
 
 def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCounts:
-    """Return the counts of a graph; one without labels counts as one of 2 classes.
+    """Return the counts of a graph; a graph without labels counts as 2 classes.
 
-    inputs: additional inputs, which make each node's row wider.
+    inputs: additional input columns of each node.
     """
     width = 0 if graph.x is None else graph.x.shape[1]
     out_dim = 2 if graph.y is None else node_task(graph).out_dim if "train" in graph.splits else 2
@@ -53,7 +53,7 @@ def graph_counts(graph: Graph, inputs: InputsRecipe | None = None) -> GraphCount
 
 
 def model_counts(recipe: Recipe) -> ModelCounts:
-    """Return the counts of a recipe's model; of several branches, those of the first."""
+    """Return the counts of a recipe's model, or of its first branch."""
     model = recipe.all_branches[0].model or recipe.model
     return ModelCounts(
         layer=model.layer.lower(),
@@ -66,7 +66,7 @@ def model_counts(recipe: Recipe) -> ModelCounts:
 
 
 def run_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
-    """Estimate the recipe's own way of training."""
+    """Estimate the recipe's own training method."""
     if not recipe.is_normal:
         return shadow_need(recipe, graph)
     needs = {"full": _full_batch_need, "saint": _saint_need, "neighbor": _neighbor_need}
@@ -91,7 +91,7 @@ def _saint_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
         batch = BatchCounts((num_nodes,) * (model.num_layers + 1), num_nodes, int(num_nodes * mean_degree))
     else:
         batch = saint_counts(counts, model.num_layers, _saint_nodes(recipe.saint))
-    # One int32 for each node and edge says how often it was drawn.
+    # One int32 for each node and edge counts its draws.
     counted = 4 * (graph.num_nodes + graph.num_edges)
     return _drawn_need("saint", counts, model, batch, counted=counted)
 
@@ -120,18 +120,18 @@ def _drawn_need(
 
 
 def _is_countable(graph: Graph) -> bool:
-    """Tell whether sample batches can be counted: there are training nodes, and a pass over the edges is short."""
+    """Tell whether sample batches can be counted: training nodes exist, and a pass over the edges is short."""
     return graph.num_edges <= _MOST_COUNTED and len(graph.splits.get("train", ())) > 0
 
 
 def _joined_counts(batch: Batch, num_layers: int, num_alive: int) -> BatchCounts:
-    """Return the counts of a joined batch, whose layers are trimmed hop by hop."""
+    """Return the counts of a joined batch with layers trimmed hop by hop."""
     rows = tuple(batch.num_within(num_layers - done) for done in range(num_layers + 1))
     return BatchCounts(rows, batch.num_nodes, batch.num_edges, num_alive)
 
 
 def _saint_nodes(recipe: SaintRecipe) -> int:
-    """Return the most nodes that a subgraph can have."""
+    """Return the largest number of nodes of a sampled graph."""
     if recipe.sampler == "edge":
         return 2 * recipe.num_edges
     return recipe.num_walks * (1 + recipe.walk_length) if recipe.sampler == "rw" else recipe.num_nodes
@@ -140,7 +140,7 @@ def _saint_nodes(recipe: SaintRecipe) -> int:
 def shadow_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     """Estimate a shaDow run from the scopes of a few targets, all branches together.
 
-    A recipe of a normal GNN has no extractor; the default one stands in.
+    A recipe of a normal GNN has no extractor; the default one is used.
     """
     links = recipe.task.kind == "link"
     targets = _sample_pairs(graph) if links else _sample(graph)
@@ -167,7 +167,7 @@ def shadow_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
 
 
 def all_needs(recipe: Recipe, graph: Graph) -> list[MemoryNeed]:
-    """Estimate every way of training the recipe's model on the graph, and the models that propagate once."""
+    """Estimate every training method for the recipe's model on the graph, and SGC and SIGN."""
     counts = graph_counts(graph, recipe.inputs)
     found = [
         shadow_need(recipe, graph),
@@ -181,7 +181,7 @@ def all_needs(recipe: Recipe, graph: Graph) -> list[MemoryNeed]:
 
 
 def _sample(graph: Graph) -> NDArray[np.int64]:
-    """Choose targets to sample: training targets if there are any, at equal distances."""
+    """Choose targets at equal distances, from the training targets if there are any."""
     train = graph.splits.get("train", ())
     length = len(train) or graph.num_nodes
     if length == 0:
@@ -191,7 +191,7 @@ def _sample(graph: Graph) -> NDArray[np.int64]:
 
 
 def _sample_pairs(graph: Graph) -> NDArray[np.int64]:
-    """Choose links to sample, at equal distances; a graph without links has pairs of its first node."""
+    """Choose links at equal distances; a graph without links has a pair of its first node."""
     if graph.num_edges == 0:
         return np.zeros((1, 2), np.int64)
     places = np.linspace(0, graph.num_edges - 1, min(_SAMPLE, graph.num_edges)).astype(np.int64)
@@ -204,7 +204,7 @@ def _num_targets(graph: Graph, split: str) -> int:
 
 
 def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets: int, factor: int) -> BatchCounts:
-    """Return the counts of a whole batch like this sample, with the rows of each layer as the model trims them.
+    """Scale the counts of a sample to a whole batch, with the rows of each layer as the model trims them.
 
     factor: size relative to the recipe's batch, limited by the number of targets.
     """
@@ -224,7 +224,7 @@ def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets:
 
 
 def _together(batches: list[BatchCounts]) -> BatchCounts:
-    """Return the counts of all branches' batches as one; branches of fewer layers end with their targets."""
+    """Add up the counts of all branches; branches with fewer layers repeat their last rows."""
     most = max(len(batch.row_counts) for batch in batches)
     rows = [(*batch.row_counts, *[batch.row_counts[-1]] * (most - len(batch.row_counts))) for batch in batches]
     return BatchCounts(
@@ -236,7 +236,7 @@ def _together(batches: list[BatchCounts]) -> BatchCounts:
 
 
 def _num_kept(recipe: Recipe, graph: Graph) -> int:
-    """Return how many scopes can be kept between epochs; for links, only those of evaluation."""
+    """Return the number of scopes that can be cached; for links, only those of evaluation."""
     if recipe.task.kind == "node":
         names = ("valid", "test") if recipe.training.pack else ("train", "valid", "test")
         return sum(len(graph.splits[name]) for name in names if name in graph.splits)
@@ -246,7 +246,7 @@ def _num_kept(recipe: Recipe, graph: Graph) -> int:
 
 
 def _cached(recipe: Recipe, num_targets: int, scopes: Subgraphs) -> int:
-    """Return the bytes of the scopes that are kept between epochs."""
+    """Return the bytes of the cached scopes."""
     made = (build_extractor(part.extractor or PprExtractor(), training=True) for part in recipe.all_branches)
     deterministic = all(extractor.deterministic for extractor in made)
     if recipe.training.cache != "memory" or not deterministic:

@@ -1,6 +1,6 @@
-"""Checkpoints: which checkpoints a run keeps, and which one it goes on from.
+"""Kept checkpoints: the checkpoints that a run keeps, and the one that it resumes from.
 
-Not for: what is in one (checkpoint.py).
+Not for: the content of a checkpoint (checkpoint.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Checkpoints:
     """The checkpoints of one run: the last two epochs that were due, and the best epoch."""
 
     folder: Path
-    """Where they are."""
+    """Folder of the files."""
     run_id: str
     """The run they belong to."""
 
@@ -34,7 +34,7 @@ class Checkpoints:
         return self.folder / "best.safetensors"
 
     def epochs(self) -> list[int]:
-        """Return the epochs, counted from 1, after which there is a checkpoint, the last one first."""
+        """Return the epochs with a checkpoint, counted from 1, the last one first."""
         found = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
         return sorted((int(match[1]) for match in found if match), reverse=True)
 
@@ -53,10 +53,9 @@ class Checkpoints:
         write_checkpoint(self.best_path, checkpoint)
 
     def read(self, source: Source) -> Checkpoint | None:
-        """Read the checkpoint to go on from; None for the last one of a run that has none yet.
+        """Read the checkpoint to resume from; None if the run has none yet.
 
-        Another one than the last is read only when it is asked for; newer ones are then removed, as the run goes on
-        from before them.
+        With another source than the last, newer checkpoints are removed, since the run resumes from before them.
         """
         if source == "best":
             checkpoint = self._checked(self.best_path)
@@ -67,7 +66,7 @@ class Checkpoints:
             place = 0 if source == "last" else 1
             if len(epochs) <= place:
                 raise RunError(
-                    f"{self.folder}: must hold two checkpoints to go on from the previous one, got {len(epochs)}"
+                    f"{self.folder}: must hold two checkpoints to resume from the previous one, got {len(epochs)}"
                 )
             checkpoint = self._read_last(epochs) if source == "last" else self._checked(self.path(epochs[1]))
         for epoch in self.epochs():
@@ -89,7 +88,7 @@ class Checkpoints:
         except RunError as error:
             others = [f"previous (epoch {epoch})" for epoch in epochs[1:2]]
             others += ["best"] if self.best_path.exists() else []
-            hint = f"; go on from another with --from {' or '.join(others)}" if others else ""
+            hint = f"; resume from another one with --from {' or '.join(others)}" if others else ""
             raise RunError(f"{error}{hint}") from error
 
     def _checked(self, path: Path) -> Checkpoint:

@@ -1,4 +1,4 @@
-"""Link setup: the pairs, splits and metric of links that a recipe's [link] table asks for.
+"""Link setup: the pairs, splits and metric of a recipe's [link] table.
 
 Not for: the splits and pairs themselves (tasks/links).
 """
@@ -14,7 +14,7 @@ from shadow_gnn.tasks.links.splits import LinkSplits, SplitOptions, make_splits
 
 
 def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
-    """Return the pairs of every epoch, as a recipe says."""
+    """Return the training pairs of a recipe."""
     options = recipe.link
     return TrainingPairs(
         links.graph,
@@ -28,7 +28,7 @@ def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
 
 
 def link_problem(recipe: Recipe, graph: Graph) -> LinkProblem:
-    """Return what baselines of links are given: the splits and training pairs that a run with this recipe has."""
+    """Return the splits and training pairs of a run with this recipe, for link baselines."""
     if recipe.task.kind != "link":
         raise ValueError(
             f"baselines: links must be those of a recipe with task.kind = 'link', got {recipe.task.kind!r}"
@@ -38,12 +38,12 @@ def link_problem(recipe: Recipe, graph: Graph) -> LinkProblem:
 
 
 def link_monitor(recipe: Recipe) -> LinkMetric:
-    """Return the metric of links by which a recipe chooses the best epoch."""
+    """Return the link metric that chooses the best epoch."""
     return next((name for name in LINK_METRICS if name == recipe.training.monitor), LINK_METRICS[0])
 
 
 def split_options(link: LinkRecipe, seed: int) -> SplitOptions:
-    """Return how a [link] table splits links; seed: the run's, where the table has none."""
+    """Return the split options of a [link] table; seed: the run's, used if the table has none."""
     return SplitOptions(
         link.split,
         link.valid_share,

@@ -1,6 +1,6 @@
-"""Train: one loop on Lightning Fabric, from a model and its loaders to a history of epochs.
+"""Loop: training on Lightning Fabric, from a model and its loaders to a history of epochs.
 
-Not for: files (training/runs/run.py), printing (cli) or how a model is made (build.py).
+Not for: files (training/runs/run.py), printing (cli) or building a model (build.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from shadow_gnn.training.schedule import learning_rate
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one pass over the training targets gave."""
+    """Results of one pass over the training targets."""
 
     number: int
     """From 0."""
@@ -43,16 +43,16 @@ class Epoch:
     seconds: float
     """Time of the training steps."""
     extraction_seconds: float
-    """The part of it that the model waited for batches."""
+    """Part of it spent waiting for batches."""
     train: dict[str, float] = field(default_factory=dict)
-    """The monitored metric over the training targets, as they were met."""
+    """The monitored metric over the training targets, measured during the epoch."""
     valid: dict[str, float] = field(default_factory=dict)
     """Metrics of the validation targets; empty if they were not evaluated."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one step gave."""
+    """Results of one step."""
 
     epoch: int
     """Number of the epoch, from 0."""
@@ -66,16 +66,16 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class TrainingState:
-    """Where training stands after an epoch: all that a checkpoint holds."""
+    """State of training after an epoch: the content of a checkpoint."""
 
     model: nn.Module
-    """With the weights of now."""
+    """With the current weights."""
     optimizer: Optimizer
-    """With the numbers of now."""
+    """With its current state."""
     history: tuple[Epoch, ...]
     """Every epoch so far."""
     monitor: Metric
-    """The metric that decides."""
+    """The metric that chooses the best epoch."""
 
     @property
     def best(self) -> Epoch | None:
@@ -89,14 +89,14 @@ class TrainingState:
 
 
 class Watcher(Protocol):
-    """Who is told what happens while training."""
+    """Receives the events of training."""
 
     def on_step(self, step: Step) -> None:
-        """Hear of a step."""
+        """Handle the end of a step."""
         ...
 
     def on_epoch(self, state: TrainingState) -> None:
-        """Hear of an epoch; the time to write a checkpoint."""
+        """Handle the end of an epoch, for example by writing a checkpoint."""
         ...
 
 
@@ -112,26 +112,26 @@ class Silent:
 
 @dataclass(frozen=True, eq=False)
 class FitOptions:
-    """What fit can do without."""
+    """Optional settings of fit."""
 
     seed: int = 0
-    """Decides dropout and DropEdge, by (seed, epoch, step); loaders have seeds of their own."""
+    """Seed of dropout and DropEdge, with epoch and step; loaders have their own seeds."""
     validate: Callable[[nn.Module], Mapping[str, float]] | None = None
-    """Gives the validation metrics of the model as it is."""
+    """Returns the validation metrics of the model."""
     watcher: Watcher = field(default_factory=Silent)
-    """Who is told of steps and epochs."""
+    """Receives steps and epochs."""
     checkpoint: Checkpoint | None = None
-    """Where to go on; None to begin."""
+    """Checkpoint to resume from; None to begin."""
     keep_best: bool = True
-    """Give the model the weights of the best validated epoch at the end, which costs a copy of them in memory."""
+    """Restore the weights of the best validated epoch at the end, at the cost of a copy in memory."""
     fabric: Any = None
-    """A lightning_fabric.Fabric that is already launched; None makes one for the ranks from the settings."""
+    """A launched lightning_fabric.Fabric; None makes one from the settings."""
     ranks: Ranks = ALONE
-    """The processes that train together: each takes its share of every batch, and all end with the same weights."""
+    """Processes that share every batch and end with the same weights."""
 
 
 class _Parcel:
-    """Batches on their way through Fabric, which would take apart and convert anything that it knows."""
+    """Hides batches from Fabric, which would convert the types it knows."""
 
     def __init__(self, batches: tuple[Batch, ...]) -> None:
         self.batches = batches
@@ -158,9 +158,9 @@ def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
     from lightning_fabric import Fabric
     from lightning_fabric.strategies.ddp import DDPStrategy
 
-    # Weights in float64 stay as they are: Fabric's own float64 would round the loss.
+    # Weights in float64 stay unchanged: Fabric's own float64 would round the loss.
     precision: Any = "bf16-mixed" if settings.precision == "bf16" else "32-true"
-    # Fabric announces its precision on stderr, which is the command line's to write on.
+    # Fabric announces its precision on stderr, which belongs to the command line.
     logger = logging.getLogger("lightning_fabric")
     level = logger.level
     logger.setLevel(logging.WARNING)
@@ -195,9 +195,9 @@ def fit(
     settings: TrainingRecipe | None = None,
     options: FitOptions | None = None,
 ) -> TrainingState:
-    """Train a model on the targets of its loaders, one for each branch, and return where it ends.
+    """Train a model on the targets of its loaders, one for each branch, and return the final state.
 
-    model(batches) gives logits [B, C] for a tuple of batches. Torch's random numbers are seeded anew in every step.
+    model(batches) gives logits [B, C] for a tuple of batches. Torch's generator is seeded again in every step.
     """
     settings, options = settings or TrainingRecipe(), options or FitOptions()
     monitor = monitored(task, settings.monitor)
@@ -227,19 +227,19 @@ def fit(
 
 
 def check_shareable(model: nn.Module) -> None:
-    """Raise if several ranks cannot train a model as one does: a share of a batch has other statistics than all."""
+    """Raise if a model has batch statistics, which differ between a whole batch and the share of a rank."""
     from torch.nn.modules.batchnorm import _BatchNorm
 
     for name, module in model.named_modules():
         if isinstance(module, _BatchNorm):
             raise ValueError(
-                f"fit: layers must not have statistics over a batch to be trained by several processes, "
+                f"fit: layers must not use batch statistics in training with several processes, "
                 f"got {type(module).__name__} in {name}; train it as one process"
             )
 
 
 def stops_early(state: TrainingState, settings: TrainingRecipe) -> bool:
-    """Tell whether patience is at an end: that many epochs have passed since the best one."""
+    """Tell whether the best epoch is at least `patience` epochs ago."""
     best = state.best
     if settings.patience == 0 or best is None or not best.valid:
         return False
@@ -253,7 +253,7 @@ def _is_due(epoch: int, settings: TrainingRecipe) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Loop:
-    """What stays the same from step to step."""
+    """The fixed parts of a training loop."""
 
     fabric: Any
     trainee: nn.Module
@@ -264,7 +264,7 @@ class _Loop:
     options: FitOptions
 
     def train(self, state: TrainingState) -> Epoch:
-        """Go once through the training targets."""
+        """Train one epoch."""
         number, num_steps = len(state.history), len(self.loaders[0])
         if num_steps == 0:
             raise ValueError("fit: loaders must give at least one batch, got none")
@@ -294,7 +294,7 @@ class _Loop:
         return learning_rate(self.settings, len(state.history), step, num_steps, measured, monitor=state.monitor)
 
     def _step(self, parcel: _Parcel, epoch: int, step: int, rate: float) -> tuple[float, int, Tensor]:
-        """Make one step and return the loss and number of its targets on all ranks, and the logits of this one's.
+        """Make one step; return loss and number of targets over all ranks, and the logits of this rank.
 
         A loss or gradient that is not finite changes no weight.
         """
@@ -314,27 +314,27 @@ class _Loop:
         return value, int(num_targets), logits
 
     def _everywhere(self, loss: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor | float]:
-        """Return mean loss and number of the step's targets on all ranks, and the factor of this rank's loss.
+        """Return the mean loss and number of targets over all ranks, and the factor of this rank's loss.
 
-        With it, the mean over ranks, which the strategy makes of gradients, is the mean over all targets.
+        With this factor, the strategy's mean of gradients over ranks is the mean over all targets.
         """
         own = loss.new_tensor(count)
         if self.fabric.world_size == 1:
             return loss, own, 1.0
-        both = torch.stack((loss * own if count else own, own))  # The loss of a filler must not count, be it nan.
+        both = torch.stack((loss * own if count else own, own))  # The loss of a filler may be nan.
         total, everywhere = self.fabric.all_reduce(both, reduce_op="sum")
         return total / everywhere, everywhere, own * self.fabric.world_size / everywhere
 
     def _target_ids(self, batch: Batch) -> list[int]:
-        """Return the first ends of a step's targets of all ranks, on the main one."""
+        """Return the first nodes of a step's targets, gathered from all ranks on the main one."""
         own = batch.targets[:0, 0] if batch.filler else batch.targets[:, 0]
         return [node for part in self.options.ranks.gather(own.cpu()) for node in part.tolist()]
 
 
 def seed_step(seed: int, epoch: int, step: int, device: torch.device, *, rank: int = 0) -> None:
-    """Seed torch's default generator of a device by (seed, epoch, step, rank), whatever was drawn before."""
+    """Seed torch's default generator of a device by (seed, epoch, step, rank)."""
     value = derive_seed(f"step {step} of rank {rank}" if rank else f"step {step}", seed, epoch)
-    # torch.manual_seed would seed every device there is, at a cost of 0.4 ms a step.
+    # torch.manual_seed would seed every device, which costs 0.4 ms a step.
     torch.default_generator.manual_seed(value)
     if device.type == "cuda":
         torch.cuda.manual_seed(value)

@@ -1,6 +1,6 @@
 """Model file: a finished model as model.safetensors and config.json, the layout of the Hugging Face Hub.
 
-Not for: checkpoints of a run that still goes on (checkpoint.py).
+Not for: checkpoints of an unfinished run (checkpoint.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
-from shadow_gnn.base.files import new_checksum, read_bytes, read_object, write_file
+from shadow_gnn.base.files import checksum_of, read_bytes, read_object, write_file
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.model import ShadowGNN
@@ -31,10 +31,10 @@ Width = Annotated[int, Field(ge=0, le=100_000_000)]
 
 
 class ModelConfig(Record):
-    """What must be known beside the weights to predict with a model."""
+    """Everything that prediction needs besides the weights."""
 
     model_type: Literal["shadow-gnn"] = "shadow-gnn"
-    """Tells the file from any other config.json."""
+    """Identifies the file among other config.json files."""
     version: Literal[1] = 1
     """Version of the layout."""
     weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
@@ -48,29 +48,29 @@ class ModelConfig(Record):
     edge_weight: bool
     """Whether the graph's edges have weights."""
     branch_edges: Annotated[tuple[BranchEdges, ...], Field(strict=False, max_length=16)] | None = None
-    """What the edges of each branch have, where scopes have the edges of another graph; left out, the graph's."""
+    """Edge arrays of each branch, if scopes have the edges of another graph; None for the graph's own."""
     target: Literal["classes", "multilabel", "values", "links"]
-    """What a target has; links: it is a pair of nodes."""
+    """Predicted quantity of a target; links: targets are node pairs."""
     value_mean: float
-    """Added to what the model says of a value."""
+    """Added to a predicted value."""
     value_deviation: float
-    """Multiplied with it first."""
+    """Multiplied with it before."""
     class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
-    """Name of each class, if the graph had them."""
+    """Name of each class, if the graph had names."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
     """Extractor and network of each branch; a normal GNN has one branch without an extractor."""
     inputs: InputsRecipe = InputsRecipe()
-    """What the model reads beside the features."""
+    """Inputs of the model besides the features."""
     link: LinkRecipe = LinkRecipe()
-    """Which links it was trained on and how they are hidden, where it predicts links."""
+    """Training links and their hiding, for link prediction."""
     num_nodes: Width = 0
-    """Nodes of the graph it was trained on, where it has learned columns of them."""
+    """Nodes of the training graph, if the model has learned inputs."""
     precision: Literal["float32", "bf16", "float64"]
-    """What the model was trained with."""
+    """Precision of training."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)]
     """Targets of a training step."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
-    """Random seed of the run; scopes that are drawn are drawn with it."""
+    """Random seed of the run, also used for random scopes."""
 
     @property
     def is_normal(self) -> bool:
@@ -84,7 +84,7 @@ class ModelConfig(Record):
 
     @property
     def input_dim(self) -> int:
-        """Columns that the model reads of each node."""
+        """Input columns of each node."""
         return self.inputs.num_columns(self.in_dim, self.out_dim)
 
 
@@ -93,25 +93,25 @@ class TrainedModel:
     """A model that is ready to predict."""
 
     config: ModelConfig
-    """What it is."""
+    """Its description."""
     model: ShadowGNN
     """With its weights, in eval mode."""
     task: Task
-    """What it predicts."""
+    """Its task."""
 
     @property
     def node_task(self) -> NodeTask:
-        """What it predicts, where targets are nodes; a model of links is one clear line."""
+        """The task of a model that predicts nodes; raises for link prediction."""
         if isinstance(self.task, LinkTask):
             raise ValueError("model: must be one that predicts nodes, this one predicts links")
         return self.task
 
 
 def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
-    """Write the weights, then the config that names their checksum: only together they are a model."""
+    """Write the weights, then the config with their checksum; only both together are a model."""
     data = _weights(model)
     write_file(folder / WEIGHTS, data)
-    whole = config.model_copy(update={"weights_blake2b": _checksum(data)})
+    whole = config.model_copy(update={"weights_blake2b": checksum_of(data)})
     write_file(folder / CONFIG, (json.dumps(whole.model_dump(mode="json"), indent=1) + "\n").encode())
 
 
@@ -120,8 +120,8 @@ def read_model(folder: str | Path) -> TrainedModel:
     folder = Path(folder)
     config = read_config(folder)
     data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)
-    if _checksum(data) != config.weights_blake2b:
-        raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum is not the one of {CONFIG}")
+    if checksum_of(data) != config.weights_blake2b:
+        raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum does not match {CONFIG}")
     from safetensors.torch import load
 
     model = build_model(
@@ -149,7 +149,7 @@ def _task(config: ModelConfig) -> Task:
 
 
 def read_config(folder: str | Path) -> ModelConfig:
-    """Read what a model is, without its weights."""
+    """Read the config of a model, without its weights."""
     path = Path(folder) / CONFIG
     content = read_object(_written(path), MAX_CONFIG_BYTES, RunError)
     if content.get("model_type") != "shadow-gnn":
@@ -164,7 +164,7 @@ def read_config(folder: str | Path) -> ModelConfig:
 
 
 def check_model_fits(config: ModelConfig, graph: Graph) -> None:
-    """Raise unless a model can read a graph: the same feature columns, and edge arrays where it needs them."""
+    """Raise unless a graph has the feature columns and edge arrays that a model needs."""
     name = graph.path or "graph in memory"
     in_dim = 0 if graph.x is None else graph.x.shape[1]
     edge_dim = 0 if graph.edge_attr is None else graph.edge_attr.shape[1]
@@ -173,9 +173,7 @@ def check_model_fits(config: ModelConfig, graph: Graph) -> None:
             f"{name}: must have {config.in_dim} feature columns, as the model was trained on, got {in_dim}"
         )
     if config.inputs.learned_dim and graph.num_nodes != config.num_nodes:
-        raise ValueError(
-            f"{name}: must have {config.num_nodes} nodes, whose columns the model learned, got {graph.num_nodes}"
-        )
+        raise ValueError(f"{name}: must have {config.num_nodes} nodes, as the graph of training, got {graph.num_nodes}")
     if config.edge_weight and graph.edge_weight is None:
         raise ValueError(f"{name}: must have edge weights, as the model was trained on, got none")
     if config.edge_dim and edge_dim != config.edge_dim:
@@ -190,7 +188,7 @@ def _weights(model: ShadowGNN) -> bytes:
 
 
 def _no_statistics(config: ModelConfig) -> FeatureStatistics | None:
-    """Stand in for the statistics that the weights bring along."""
+    """Return placeholders for the statistics, which are part of the weights."""
     first = config.branches[0].model
     if first is None or not first.standardize or config.in_dim == 0:
         return None
@@ -201,9 +199,3 @@ def _written(path: Path) -> Path:
     if not path.exists():
         raise RunError(f"{path}: is missing; is the run finished?")
     return path
-
-
-def _checksum(data: bytes) -> str:
-    checksum = new_checksum()
-    checksum.update(data)
-    return str(checksum.hexdigest())

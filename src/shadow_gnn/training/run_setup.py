@@ -1,4 +1,4 @@
-"""Run setup: everything that a recipe and a graph decide together: the task, the model, extractors and loaders.
+"""Run setup: task, model, extractors and loaders of a recipe on a graph.
 
 Not for: training (loop.py) or files of a run (training/runs/run.py).
 """
@@ -46,7 +46,7 @@ from shadow_gnn.training.link_setup import split_options, training_pairs
 Ints = NDArray[np.int64]
 
 EVALUATION_FACTOR = 4
-"""Batches of evaluation are this many times larger: nothing is kept for a backward pass."""
+"""Evaluation batches are this many times larger, since no backward pass needs memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,50 +54,50 @@ class RunSetup:
     """The objects of one run."""
 
     recipe: Recipe
-    """What they were made from."""
+    """Recipe of the run."""
     graph: Graph
     """The whole graph."""
     training_graph: Graph
     """The graph that training sees: the whole one, or its training view."""
     task: Task
-    """What is predicted."""
+    """Predicted quantity."""
     model: ShadowGNN
-    """With the weights it starts with."""
+    """With its initial weights."""
     training_extractors: tuple[Extractor, ...]
     """One for each branch."""
     evaluation_extractors: tuple[Extractor, ...]
-    """One for each branch; the same objects where nothing is drawn by score."""
+    """One for each branch; the same objects if training draws nothing at random."""
     training_inputs: Inputs | None = None
-    """What the model reads of the training graph beside its features; None for the features alone."""
+    """Inputs from the training graph besides its features; None for the features alone."""
     evaluation_inputs: Inputs | None = None
-    """What the model reads of the whole graph."""
+    """Inputs from the whole graph."""
     links: LinkSplits | None = None
-    """Known links and those to predict; None where targets are nodes."""
+    """Known links and those to predict; None if targets are nodes."""
     pack_folder: Path | None = None
-    """Where batches of training are kept whole; None where the recipe does not ask for it."""
+    """Folder of packed training batches; None if the recipe does not pack."""
     part: RankPart = WHOLE
-    """The part of every training batch that this process works on."""
+    """Share of this process in every training batch."""
 
     @cached_property
     def pack_bytes(self) -> int:
-        """About what this process's packed batches will take on the disk beyond what is there already."""
+        """Estimated disk space of packed batches that this process still has to write."""
         loaders = self.training_loaders() if self.pack_folder is not None else ()
         return sum(loader.num_bytes_needed(self.part) for loader in loaders if isinstance(loader, PackedLoader))
 
     @property
     def num_training_targets(self) -> int:
-        """Nodes, or pairs of both kinds, that an epoch goes through."""
+        """Nodes, or positive and negative pairs, of an epoch."""
         if self.links is None:
             return len(split_targets(self.graph, "train"))
         pairs = training_pairs(self.recipe, self.links)
         return pairs.num_positive + pairs.num_negative
 
     def has_split(self, split: str) -> bool:
-        """Tell whether there are targets of valid or test."""
+        """Tell whether a split has targets."""
         return split in self.graph.splits if self.links is None else split == "valid" or self.links.test is not None
 
     def split_loaders(self, split: str) -> Sequence[BatchSource] | WholeGraph:
-        """Return what evaluates the targets of a split: a loader for each branch, or the graph for a normal GNN."""
+        """Return the loaders of a split, one for each branch, or the graph for a normal GNN."""
         if self.links is None:
             return self.evaluation_loaders(split_targets(self.graph, split))
         found, graph, inputs = self.links.pairs_of(split), self.links.graph_of(split), self.evaluation_inputs
@@ -113,7 +113,7 @@ class RunSetup:
         )
 
     def training_loaders(self) -> Sequence[BatchSource]:
-        """Return a shuffling loader for each branch; all go through the training targets in the same order."""
+        """Return a shuffling loader for each branch; all have the same order of targets."""
         branches = [cast(Branch, branch) for branch in self.model.branches]
         if self.links is not None:
             pairs, size = training_pairs(self.recipe, self.links), self.recipe.training.batch_size
@@ -142,9 +142,9 @@ class RunSetup:
         return [PackedLoader(loader, self.pack_folder) for loader in loaders]
 
     def evaluation_loaders(self, targets: Ints) -> Sequence[BatchSource] | WholeGraph:
-        """Return a loader for each branch that goes through targets of the whole graph in their order.
+        """Return a loader of targets of the whole graph for each branch, in the given order.
 
-        A normal GNN needs none: it is asked for all of them at once.
+        A normal GNN needs none: it computes all targets at once.
         """
         if self.recipe.is_normal:
             return whole_graph(self.graph, targets, self.evaluation_inputs)
@@ -160,14 +160,14 @@ class RunSetup:
         )
 
     def keep_scopes(self) -> None:
-        """Write scopes that are still only in memory to the cache's folder, if there is one."""
+        """Write cached scopes from memory to the cache folder, if there is one."""
         for extractor in (*self.training_extractors, *self.evaluation_extractors):
             if isinstance(extractor, CachedExtractor):
                 extractor.flush()
 
 
 def whole_graph(graph: Graph, targets: Ints, inputs: Inputs | None) -> WholeGraph:
-    """Return what a normal GNN reads to answer for targets."""
+    """Return the graph with the targets of a normal GNN."""
     return WholeGraph(graph, targets, None if inputs is None else inputs.rows)
 
 
@@ -182,7 +182,7 @@ def make_loaders(
     inputs: Inputs | None = None,
     labels: NDArray[np.float32] | None = None,
 ) -> list[Loader]:
-    """Return a loader for each branch of a model that goes through targets in their order, for evaluation.
+    """Return a loader of targets for each branch of a model, in the given order, for evaluation.
 
     labels [B]: of pairs, if they are known.
     """
@@ -203,17 +203,17 @@ def make_loaders(
 
 
 def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None, part: RankPart = WHOLE) -> RunSetup:
-    """Make everything that a run needs; a recipe that does not fit the graph is one clear line.
+    """Make the objects of a run; raise if the recipe does not fit the graph.
 
-    cache_folder: where scopes and smoothed inputs are kept if the recipe's cache is on disk, and packed batches.
-    part: the part of every training batch that this process works on.
+    cache_folder: for packed batches and, if the recipe's cache is on disk, scopes and smoothed inputs.
+    part: share of this process in every training batch.
     """
     _check_pack(recipe, cache_folder)
     if recipe.task.kind == "link":
         return _link_setup(recipe, graph, cache_folder)
     task = node_task(graph, recipe.task.target, class_weights=recipe.task.class_weights)
     train = split_targets(graph, "train")
-    split_targets(graph, "valid")  # A graph without one is named now, not after the first epoch.
+    split_targets(graph, "valid")  # Fails now, not after the first epoch.
     recipes = branch_models(recipe)
     view = training_view(graph, train) if recipe.task.inductive else graph
     folder = cache_folder if recipe.training.cache == "disk" else None
@@ -239,12 +239,12 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     inputs = (read_in_training, read)
     setup = RunSetup(recipe, graph, view, task, model, training, evaluation, *inputs, None, pack_folder, part)
     if pack_folder is not None:
-        setup.training_loaders()  # What cannot be packed is named now.
+        setup.training_loaders()  # Fails now if something cannot be packed.
     return setup
 
 
 def _check_pack(recipe: Recipe, folder: Path | None) -> None:
-    """Raise if a recipe asks for packed batches where there can be none."""
+    """Raise if a recipe packs batches that cannot be packed."""
     if not recipe.training.pack:
         return
     if recipe.task.kind == "link":
@@ -256,9 +256,9 @@ def _check_pack(recipe: Recipe, folder: Path | None) -> None:
 
 
 def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> RunSetup:
-    """Make everything that a run on links needs. Scopes of training are not kept: negatives are new in every epoch."""
+    """Make the objects of a run on links; training scopes are not cached, as negatives are new in every epoch."""
     links = make_splits(graph, split_options(recipe.link, recipe.seed))
-    training_pairs(recipe, links)  # A graph with too few pairs for the negatives is named now.
+    training_pairs(recipe, links)  # Fails now if the graph has too few pairs for the negatives.
     task = LinkTask()
     inputs = make_inputs(recipe.inputs, links.graph, task)
     statistics = None
@@ -281,7 +281,7 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> RunS
 
 
 def open_recipe_graph(name: str) -> Graph:
-    """Open the graph that a recipe names: a built-in one, a folder, or a data set that `shadow data get` made."""
+    """Open the graph of a recipe: a built-in one, a folder, or a dataset from `shadow data get`."""
     from shadow_gnn.graph.datasets import BUILT_IN, open_dataset
     from shadow_gnn.graph.datasets.named import NAMES, find_dataset
 

@@ -1,4 +1,4 @@
-"""Schedule: the learning rate of a step, as a function of where training stands and of what was measured so far.
+"""Schedule: the learning rate of a step, as a function of the position and the scores so far.
 
 Not for: any state; a resumed run computes the same rates again.
 """
@@ -15,9 +15,9 @@ from shadow_gnn.recipe import TrainingRecipe
 def learning_rate(
     settings: TrainingRecipe, epoch: int, step: int, num_steps: int, scores: Sequence[float], *, monitor: str
 ) -> float:
-    """Return the learning rate of a step of an epoch that has num_steps.
+    """Return the learning rate of a step in an epoch of num_steps.
 
-    scores: what `monitor` was after each validation so far; only the plateau schedule reads it.
+    scores: `monitor` after each validation so far, for the plateau schedule.
     """
     factor = 1.0
     if settings.schedule == "cosine":
@@ -34,7 +34,7 @@ def learning_rate(
 
 
 def num_plateaus(scores: Sequence[float], patience: int, *, monitor: str) -> int:
-    """Count how often `patience` scores in a row brought no better one; each time the count starts anew."""
+    """Count the runs of `patience` scores without a better one; the counter restarts after each."""
     best: float | None = None
     waited = plateaus = 0
     for score in scores:

@@ -177,4 +177,4 @@ def test_a_run_does_not_go_on_with_another_scope_graph(folder: Path, capsys: pyt
     assert run("data", "diffuse", "small", "near", "--topk", "5", "--overwrite") == 0
     capsys.readouterr()
     assert run("resume", "run") == 2
-    assert "scopes must be chosen as the run began with" in capsys.readouterr().err
+    assert "scopes must be unchanged since the run began" in capsys.readouterr().err

@@ -50,7 +50,7 @@ GONE = RuntimeError("Connection closed by peer")
 def test_the_first_rank_that_lives_names_the_dead():
     said = end(GONE, Heart(0, lost=[1]))
     assert isinstance(said, RankError)
-    assert str(said) == ("ranks: rank 1 of 3 (process 10 on node) has died, so that all others end too; try again")
+    assert str(said) == ("ranks: rank 1 of 3 (process 10 on node) has died, so all others end too; try again")
     assert str(end(GONE, Heart(1, lost=[0]))).startswith("ranks: rank 0 of 3 (process 00 on node) has died")
     assert end(GONE, Heart(2, lost=[0])).code == 2
     assert "rank 0 of 3 (process 00 on node), rank 1 of 3 (process 10 on node)" in str(end(GONE, Heart(2, lost=[0, 1])))
@@ -89,7 +89,7 @@ def test_an_error_that_nobody_else_caused_stays_as_it_is():
 
 
 def test_an_end_of_torchrun_itself_is_said():
-    assert str(end(GONE, Heart(0, reachable=False))) == "ranks: torchrun cannot be reached any more; try again"
+    assert str(end(GONE, Heart(0, reachable=False))) == "ranks: torchrun can no longer be reached; try again"
 
 
 def test_whatever_a_death_looks_like_it_is_named():
@@ -143,7 +143,7 @@ def test_a_main_thread_that_hears_nothing_is_spoken_for(sigterm, monkeypatch, lo
         signal.raise_signal(signal.SIGTERM)
         spokesman._thread.join(10)
     if lost:
-        line = "ranks: rank 1 of 2 (process 10 on node) has died, so that all others end too; try again"
+        line = "ranks: rank 1 of 2 (process 10 on node) has died, so all others end too; try again"
         assert said == [(line, 2)]
     else:
         assert said == [("terminated", 143)]

@@ -42,7 +42,7 @@ def test_each_command_has_something_to_lower():
     assert "--memory" in str(shortage_line(MemoryError(), ["data", "import"]))
     assert "--topk" in str(shortage_line(RuntimeError("can't start new thread"), ["extract", "g"]))
     assert "several processes" in str(shortage_line(OSError(errno.ENOMEM, "Cannot allocate memory"), ["predict", "r"]))
-    assert "end other programs" in str(shortage_line(MemoryError(), ["runs"]))
+    assert "close other programs" in str(shortage_line(MemoryError(), ["runs"]))
     assert str(shortage_line(MemoryError(), [])).startswith("shadow: not enough memory; ")
 
 

@@ -1,4 +1,4 @@
-"""`shadow reproduce`: what it prints and leaves, how it goes on after Ctrl-C, and every fault as one line."""
+"""`shadow reproduce`: its output and files, resuming after Ctrl-C, and every fault as one line."""
 
 import re
 import signal
@@ -10,7 +10,8 @@ import pytest
 from tests.cli import called
 from tests.communities import communities, one_thread  # noqa: F401
 
-from shadow_gnn.cli.shared.progress import JobBars
+from shadow_gnn.cli.shared.job_bars import JobBars
+from shadow_gnn.cli.shared.screen import Screen
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.studies.paper.engine import Tally
 from shadow_gnn.studies.paper.experiment import Job
@@ -57,10 +58,10 @@ def test_table_is_printed_written_and_reported_again(folder):
 
 
 def test_job_that_cannot_be_done_is_named_and_ends_with_a_fault(folder):
-    unlabelled = replace(communities(), y=np.full(120, -1))
-    save_graph(unlabelled, "unlabelled/flickr")
-    save_graph(communities(), "unlabelled/ogbn-arxiv")
-    result = run("pooling", "--data", "unlabelled", "--fast", "--only", "*-sage-5-ppr-seed-0")
+    unlabeled = replace(communities(), y=np.full(120, -1))
+    save_graph(unlabeled, "unlabeled/flickr")
+    save_graph(communities(), "unlabeled/ogbn-arxiv")
+    result = run("pooling", "--data", "unlabeled", "--fast", "--only", "*-sage-5-ppr-seed-0")
     assert result.exit_code != 0
     assert str(result.exception).startswith("reproduce: 1 jobs failed, see the notes; task: split 'train'")
     assert "not done: flickr-sage-5-ppr, seed 0: task: split 'train' must have nodes with known labels" in result.stderr
@@ -93,23 +94,23 @@ def test_interrupt_says_how_to_go_on(folder):
 
 
 def test_bars_show_jobs_and_time_left(capsys):
-    bars = JobBars(shown=False)
+    bars = JobBars(Screen(to_stderr=True, has_bars=False))
     job = Job("a", "job a", {}, lambda progress: {})
     bars.on_job(job, Tally(0, 3, None))
     bars.on_progress("epoch 1", 1, 2)
     bars.on_end(job, 1.5, Tally(1, 3, 3700.0))
     bars.on_end(job, 1.5, Tally(2, 3, 65.0))
     bars.on_fault(job, ValueError("too\nlarge"), Tally(2, 3, None))
-    bars.stop()
     assert capsys.readouterr().err.splitlines() == [
         "1/3  job a  1.5 s; about 1 h 1 min left",
         "2/3  job a  1.5 s; about 1 min 5 s left",
         "not done: job a: too large",
     ]
-    shown = JobBars(shown=True)
+    screen = Screen(to_stderr=True, has_bars=True)
+    shown = JobBars(screen)
     shown.on_job(job, Tally(0, 3, 12.0))
     shown.on_progress("epoch 1", 1, 2)
     shown.on_end(job, 1.5, Tally(1, 3, 12.0))
-    shown.stop()
+    screen.stop()
     text = capsys.readouterr().err
     assert "1/3  job a  1.5 s; about 12 s left" in text

@@ -49,7 +49,7 @@ def test_json_has_the_parts(folder):
         assert sum(entry["parts"].values()) == entry["total"]
 
 
-def test_papers_tables_with_our_numbers_beside():
+def test_papers_tables_have_our_numbers_next_to_them():
     result = run("--paper")
     assert result.exit_code == 0
     lines = {line.split("  ")[0].strip(): line for line in result.stdout.splitlines()}

@@ -1,4 +1,4 @@
-"""`shadow train`, `resume`, `evaluate`, `predict`, `runs`: what they print and leave, and every fault as one line."""
+"""`shadow train`, `resume`, `evaluate`, `predict`, `runs`: their output and files, and every fault as one line."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from tests.cli.called import fault, run, start, succeed
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
 from shadow_gnn.cli.shared.live import Live
+from shadow_gnn.cli.shared.screen import Screen
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.keys import recipe_keys
@@ -152,7 +153,7 @@ def test_runs_prints_a_table_or_json(folder):
         (("predict", "runs/recipe-1", "--targets", "120", "--out", "p.csv"), "node ids from 0 to 119, got 120"),
         (("predict", "runs/recipe-1", "--targets", "dev", "--out", "p.csv"), "predict: --targets must be one of all"),
         (("predict", "runs/recipe-1", "--graph", "debian", "--out", "p.csv"), "must have 3 feature columns"),
-        (("runs", "no"), "no: is not a folder; shadow train makes runs below runs"),
+        (("runs", "no"), "no: is not a folder; shadow train creates run folders in the folder runs"),
     ],
 )
 def test_faults_are_one_clear_line(folder, arguments, text):
@@ -187,7 +188,7 @@ def test_ctrl_c_ends_soon_and_says_how_to_go_on(folder, number, code):
         _, err = process.communicate(timeout=30)
     assert time.monotonic() - begin < 2
     assert process.returncode == code
-    assert f"stopped; finished epochs are kept, resume with: shadow resume {name}" in err
+    assert f"stopped; finished epochs are saved, resume with: shadow resume {name}" in err
     assert json.loads(succeed("runs", ".", "--json"))[-1]["state"] in ("stopped", "finished")
     assert list((folder / name / "checkpoints").glob("epoch-*"))
     assert not list((folder / name).rglob("*.tmp"))
@@ -195,6 +196,9 @@ def test_ctrl_c_ends_soon_and_says_how_to_go_on(folder, number, code):
 
 class Interrupted(Live):
     """Shows the beginning and stops there."""
+
+    def __init__(self):
+        super().__init__(Screen())
 
     def on_step(self, step):
         raise KeyboardInterrupt
@@ -239,10 +243,10 @@ def test_a_bar_shows_loss_and_time_left_on_a_terminal(folder, monkeypatch, capsy
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    live = Live()
-    options = RunOptions(watcher=live, graph=GRAPH)
+    screen = Screen()
+    options = RunOptions(watcher=Live(screen), graph=GRAPH)
     train_recipe(small_recipe(), folder / "bar", options=options)
-    live.stop()
+    screen.stop()
     text = capsys.readouterr().out
     assert "epoch 1/3" in text
     assert re.search(r"loss \d\.\d{4}", text)

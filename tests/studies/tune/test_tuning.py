@@ -250,8 +250,8 @@ def test_a_search_that_was_killed_and_interrupted_ends_as_one_that_was_not(tuned
     out, error = stopped.communicate(timeout=120)
     assert stopped.returncode == 130, error
     assert "Traceback" not in error
-    assert error.splitlines()[0] == "stopped; what is done is kept, the same command goes on"
-    assert "study: goes on after" in out
+    assert error.splitlines()[0] == "stopped; finished work is saved, the same command resumes"
+    assert "study: resumed after" in out
     assert (tmp_path / "study" / PAGE).exists()
     wait_until(lambda: not processes_of(tmp_path))
     first = (tmp_path / "study" / "trial-0000" / "result.json").read_text()

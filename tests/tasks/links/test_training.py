@@ -143,7 +143,7 @@ def test_degrees_and_learned_columns_stand_beside_scaled_features(folder):
     scaling = model.model.scaling
     assert scaling.mean[3:].tolist() == [0] * 5
     Predictor(model, graph).predict([[0, 1]])
-    with pytest.raises(ValueError, match="must have 120 nodes, whose columns the model learned, got 90"):
+    with pytest.raises(ValueError, match="must have 120 nodes, as the graph of training, got 90"):
         Predictor(model, replace(communities(90))).predict([[0, 1]])
 
 

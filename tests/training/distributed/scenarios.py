@@ -64,7 +64,7 @@ SCENARIOS: dict[str, tuple[Recipe, str]] = {
         "classes",
     ),
     "plateau": (exact(training__schedule="plateau", training__decay_epochs=1, training__num_epochs=6), "classes"),
-    "neighbours": (
+    "neighbors": (
         exact(extractor=None, training__method="neighbor", neighbor={"fanouts": [1000]}, model__encoding="none"),
         "classes",
     ),

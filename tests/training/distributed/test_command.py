@@ -27,7 +27,7 @@ from shadow_gnn.training.runs.run import resume_run, train_recipe
 
 @pytest.fixture
 def recipe(tmp_path) -> Path:
-    """Give the file of a recipe with a graph folder beside it."""
+    """Give a recipe file with a graph folder next to it."""
     save_graph(communities(), tmp_path / "graph")
     path = tmp_path / "recipe.toml"
     path.write_text(write_recipe(exact(graph=str(tmp_path / "graph"))))
@@ -85,7 +85,7 @@ def test_a_rank_that_is_killed_is_named_and_the_run_goes_on(rank, recipe, tmp_pa
     spoken = [line for line in err.splitlines() if line.startswith("shadow: ")]
     assert len(spoken) == 1, err
     assert f"rank {rank} of 2 (process {victim.pid} on " in spoken[0]
-    assert "has died, so that all others end too; what is done is kept, go on with torchrun" in spoken[0]
+    assert "has died, so all others end too; finished work is saved, resume with torchrun" in spoken[0]
     assert spoken[0].endswith(f"-m shadow_gnn resume {tmp_path / 'run'}")
     assert not list((tmp_path / "run").glob("*.tmp"))
     done = shortened(tmp_path / "run")

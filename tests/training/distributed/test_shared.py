@@ -125,7 +125,7 @@ def test_what_cannot_be_shared_is_refused_in_one_line(rank, root):
     said = json.loads((root / f"said-{rank}.json").read_text())
     for method in ("full", "saint"):
         assert said[method].startswith(f"training: method must be shadow or neighbor for 2 processes, got '{method}'")
-    assert "fit: layers must not have statistics over a batch" in said["batch norm"]
+    assert "fit: layers must not use batch statistics" in said["batch norm"]
     assert "BatchNorm1d" in said["batch norm"]
     assert all("\n" not in line for line in said.values())
 

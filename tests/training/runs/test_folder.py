@@ -87,7 +87,7 @@ def test_the_graph_must_be_the_same(run, graph, tmp_path):
     changes = {"edges": other, "features, labels, splits or pairs": replace(GRAPH, x=DenseFeatures(GRAPH.x.matrix + 1))}
     for what, changed in changes.items():
         save_graph(changed, tmp_path / "g", overwrite=True)
-        with pytest.raises(RunError, match=f"must be as the run began with it, its {what} have changed; train anew"):
+        with pytest.raises(RunError, match=f"unchanged since the run began, its {what} have changed; train again"):
             check_graph(run, open_graph(tmp_path / "g"))
     assert content_hash(GRAPH) is None
 

@@ -1,4 +1,4 @@
-"""Runs that are killed at random moments and go on end as a run that was left alone, to the last digit."""
+"""Runs that are killed at random moments and resumed end like uninterrupted runs, to the last digit."""
 
 import json
 import os
@@ -55,7 +55,7 @@ print(json.dumps({"kills": kills, "resumed": resumed}))
 """
 
 NODES = {"training__num_epochs": 6, "training__batch_size": 8, "training__patience": 4}
-# Everything that is drawn anew in an epoch of links: their share, the negatives and the scopes.
+# Everything that is drawn again in an epoch of links: their share, the negatives and the scopes.
 LINKS = {
     **NODES,
     "task__kind": "link",

@@ -14,7 +14,7 @@ from shadow_gnn.base.errors import RunError, TrainingError, WriteError
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.training.runs.folder import locked, open_run
-from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats, summarise, train_repeats
+from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats, summarize, train_repeats
 from shadow_gnn.training.runs.run import RunOptions, SilentRun, resume_run, train_recipe
 from shadow_gnn.training.runs.table import list_runs
 
@@ -105,7 +105,7 @@ def test_a_recipe_file_gives_the_run_its_name(folder):
     (folder / "sage.toml").write_text(write_recipe(recipe()))
     run = train_recipe("sage.toml", overrides=["training.num_epochs=1", "model.layer=gcn"])
     assert (str(run.folder), run.recipe.model.layer) == ("runs/sage-1", "gcn")
-    with pytest.raises(ValueError, match="overrides must go with the file of a recipe"):
+    with pytest.raises(ValueError, match="overrides must be used with a recipe file"):
         train_recipe(recipe(), overrides=["seed=1"])
 
 
@@ -152,7 +152,7 @@ def test_another_checkpoint_is_used_only_when_asked_for(folder, source):
     stop(folder / "broken", after=3)
     last = folder / "broken/checkpoints/epoch-000003.safetensors"
     last.write_bytes(last.read_bytes()[:-5])
-    with pytest.raises(RunError, match=r"epoch-000003.*; go on from another with --from previous \(epoch 2\) or best"):
+    with pytest.raises(RunError, match=r"epoch-000003.*; resume from another .* --from previous \(epoch 2\) or best"):
         resume_run(folder / "broken")
     resume_run(folder / "broken", source=source)
     assert_same(folder / "whole", folder / "broken")
@@ -168,10 +168,10 @@ def test_a_finished_run_is_left_as_it_is(folder):
 def test_a_graph_that_has_changed_is_refused(folder):
     stop(folder / "a", after=1)
     save_graph(communities(seed=1), "g", overwrite=True)
-    with pytest.raises(RunError, match="its edges have changed; train anew"):
+    with pytest.raises(RunError, match="its edges have changed; train again"):
         resume_run(folder / "a")
     save_graph(replace(GRAPH, y=(GRAPH.y + 1) % 3), "g", overwrite=True)
-    with pytest.raises(RunError, match="its features, labels, splits or pairs have changed; train anew"):
+    with pytest.raises(RunError, match="its features, labels, splits or pairs have changed; train again"):
         resume_run(folder / "a")
 
 
@@ -183,7 +183,7 @@ def test_two_processes_do_not_work_on_one_run(folder):
 
 def test_a_name_that_is_taken_is_refused_before_any_work(folder):
     os.mkdir("a")
-    with pytest.raises(WriteError, match="a: exists already; choose another folder, or go on with shadow resume a"):
+    with pytest.raises(WriteError, match="a: exists already; choose another folder, or continue with shadow resume a"):
         train_recipe(recipe(), "a")
 
 
@@ -228,7 +228,7 @@ def test_a_loss_that_is_not_finite_names_the_checkpoint_that_is_kept(folder):
             if len(state.history) == 2:
                 next(self.model.parameters()).data.fill_(float("nan"))
 
-    with pytest.raises(TrainingError, match=r"in epoch 3, step 1, targets .*; the checkpoint of epoch 2 is kept in a"):
+    with pytest.raises(TrainingError, match=r"in epoch 3, step 1, targets .*; the checkpoint of epoch 2 is in a"):
         train_recipe(recipe(), "a", options=RunOptions(watcher=Poison()))
     assert resume_run("a").result is not None
 
@@ -308,7 +308,7 @@ def test_faults_of_repeats_are_one_line(folder):
 
 def test_a_metric_that_is_not_defined_has_no_mean():
     base = {"monitor": "mae", "valid": {}, "best_epoch": 1, "seconds_per_epoch": 1.0}
-    found = summarise([{**base, "test": {"r2": 0.5}}, {**base, "test": {"r2": None}}])
+    found = summarize([{**base, "test": {"r2": 0.5}}, {**base, "test": {"r2": None}}])
     assert found["test"]["r2"] == {"mean": None, "deviation": None, "values": [0.5, None]}
 
 

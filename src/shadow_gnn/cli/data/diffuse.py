@@ -5,52 +5,24 @@ Not for: the work itself (extract/diffused); heavy libraries load when the comma
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption, ThreadsOption
+from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
     from shadow_gnn.extract.diffused import FeatureNeighbors, HeatDiffusion, PprDiffusion
     from shadow_gnn.graph.record import Graph
 
 
-class Kind(StrEnum):
-    """Source of the new edges."""
-
-    ppr = "ppr"
-    heat = "heat"
-    features = "features"
-
-
-class Transition(StrEnum):
-    """Transition matrix of one step."""
-
-    auto = "auto"
-    symmetric = "symmetric"
-    walk = "walk"
-
-
-class Search(StrEnum):
-    """Search for nearest features."""
-
-    exact = "exact"
-    hnsw = "hnsw"
-
-
-class Normalize(StrEnum):
-    """Final normalization of the weights."""
-
-    none = "none"
-    rows = "rows"
-    symmetric = "symmetric"
-
-
-_OPTIONS = {
-    Kind.ppr: ("teleport", "tolerance", "self_loop", "transition"),
-    Kind.heat: ("time", "tolerance", "self_loop", "transition"),
-    Kind.features: ("search",),
+Kind = Literal["ppr", "heat", "features"]
+_OPTIONS: dict[Kind, tuple[str, ...]] = {
+    "ppr": ("teleport", "tolerance", "self_loop", "transition"),
+    "heat": ("time", "tolerance", "self_loop", "transition"),
+    "features": ("search",),
 }
 _WALKS = "ppr and heat"
 
@@ -58,9 +30,7 @@ _WALKS = "ppr and heat"
 def diffuse_command(
     source: Annotated[Path, typer.Argument(help="Graph folder.")],
     folder: Annotated[Path, typer.Argument(help="Graph folder to create.")],
-    kind: Annotated[
-        Kind, typer.Option(help="Source of the new edges: walks (ppr, heat) or similar features.")
-    ] = Kind.ppr,
+    kind: Annotated[Kind, typer.Option(help="Source of the new edges: walks (ppr, heat) or similar features.")] = "ppr",
     topk: Annotated[
         int | None,
         typer.Option(
@@ -80,11 +50,12 @@ def diffuse_command(
         float | None, typer.Option(help=f"{_WALKS}: weight of a loop added to every node.", show_default="1")
     ] = None,
     transition: Annotated[
-        Transition | None,
+        Literal["auto", "symmetric", "walk"] | None,
         typer.Option(help=f"{_WALKS}: D^-1/2 A D^-1/2 or D^-1 A.", show_default="symmetric where possible"),
     ] = None,
     search: Annotated[
-        Search | None, typer.Option(help="features: all pairs, or a faiss index.", show_default="exact")
+        Literal["exact", "hnsw"] | None,
+        typer.Option(help="features: all pairs, or a faiss index.", show_default="exact"),
     ] = None,
     directed: Annotated[
         bool | None,
@@ -95,10 +66,12 @@ def diffuse_command(
         ),
     ] = None,
     normalize: Annotated[
-        Normalize, typer.Option(help="Weights unchanged, rows that sum to 1, or D^-1/2 S D^-1/2.")
-    ] = Normalize.none,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")] = False,
-    threads: Annotated[int, typer.Option(min=0, max=1024, help="Threads to use.", show_default="0, every core")] = 0,
+        Literal["none", "rows", "symmetric"],
+        typer.Option(help="Weights unchanged, rows that sum to 1, or D^-1/2 S D^-1/2."),
+    ] = "none",
+    overwrite: OverwriteOption = False,
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
 ) -> None:
     """Build a graph on the same nodes from the best scores of a diffusion or from the nearest features.
 
@@ -117,8 +90,8 @@ def diffuse_command(
         "time": time,
         "tolerance": tolerance,
         "self_loop": self_loop,
-        "transition": None if transition is None else transition.value,
-        "search": None if search is None else search.value,
+        "transition": transition,
+        "search": search,
     }
     scores = _source(kind, {name: value for name, value in given.items() if value is not None})
     from shadow_gnn.base.progress_bar import progress_bar
@@ -126,13 +99,13 @@ def diffuse_command(
     from shadow_gnn.graph.store import check_target, open_graph, save_graph
 
     most = 64 if topk is None and threshold is None else topk
-    kept = Kept(most, threshold or 0.0, directed, normalize.value)
+    kept = Kept(most, threshold or 0.0, directed, normalize)
     check_target(folder, overwrite=overwrite)
     graph = open_graph(source)
     with progress_bar() as progress:
         made = diffuse_graph(graph, scores, kept, num_threads=threads, progress=progress)
         save_graph(made, folder, overwrite=overwrite, progress=progress)
-    _print_result(made, graph, folder)
+    _print_result(made, graph, folder, as_json=as_json)
 
 
 def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion | FeatureNeighbors:
@@ -143,14 +116,18 @@ def _source(kind: Kind, options: dict[str, Any]) -> PprDiffusion | HeatDiffusion
         if name not in _OPTIONS[kind]:
             owners = " or ".join(other for other, names in _OPTIONS.items() if name in names)
             raise ValueError(f"diffuse: --{name.replace('_', '-')} must be used with {owners}, got --kind {kind}")
-    if kind == Kind.ppr:
+    if kind == "ppr":
         return diffuse.PprDiffusion(**options)
-    return diffuse.HeatDiffusion(**options) if kind == Kind.heat else diffuse.FeatureNeighbors(**options)
+    return diffuse.HeatDiffusion(**options) if kind == "heat" else diffuse.FeatureNeighbors(**options)
 
 
-def _print_result(made: Graph, graph: Graph, folder: Path) -> None:
+def _print_result(made: Graph, graph: Graph, folder: Path, *, as_json: bool) -> None:
     kept = made.num_edges if made.directed else made.num_edges // 2
     degree, before = (one.num_edges / max(one.num_nodes, 1) for one in (made, graph))
+    if as_json:
+        counts = {"num_nodes": made.num_nodes, "num_edges": kept, "directed": made.directed}
+        print_json({"folder": folder, **counts, "mean_degree": degree, "mean_degree_before": before})
+        return
     typer.echo(
         f"{folder}: {made.num_nodes:,} nodes, {kept:,} {'directed' if made.directed else 'undirected'} weighted edges, "
         f"{degree:.1f} per node ({before:.1f} before)"

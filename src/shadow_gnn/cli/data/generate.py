@@ -5,41 +5,29 @@ Not for: the work itself (graph/generators); heavy libraries load when the comma
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption, ThreadsOption
+from shadow_gnn.cli.shared.output import print_json
 from shadow_gnn.cli.shared.sizes import count, memory_bytes, shares
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.generators.plan import GraphPlan
 
 
-class Model(StrEnum):
-    """Random-graph models."""
-
-    dcsbm = "dcsbm"
-    rmat = "rmat"
-
-
-class StoredAs(StrEnum):
-    """Storage of features."""
-
-    float16 = "float16"
-    float32 = "float32"
-
-
 def generate_command(
     model: Annotated[
-        Model, typer.Argument(help="dcsbm: communities and power-law degrees; rmat: recursive quadrants.")
+        Literal["dcsbm", "rmat"],
+        typer.Argument(help="dcsbm: communities and power-law degrees; rmat: recursive quadrants."),
     ],
     nodes: Annotated[str, typer.Option(help="Number of nodes, for example 1e6.")],
     degree: Annotated[float, typer.Option(min=0, help="Mean number of neighbors.")] = 29.0,
     features: Annotated[int, typer.Option(min=0, help="Feature columns; 0 for none.")] = 128,
     classes: Annotated[int, typer.Option(min=1, help="Classes of the labels.")] = 16,
-    dtype: Annotated[StoredAs, typer.Option(help="Storage of features.")] = StoredAs.float16,
+    dtype: Annotated[Literal["float16", "float32"], typer.Option(help="Storage of features.")] = "float16",
     homophily: Annotated[
         float | None, typer.Option(help="dcsbm: share of edges inside a community.", show_default="0.8")
     ] = None,
@@ -47,13 +35,14 @@ def generate_command(
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Graph folder to create.", show_default="MODEL-NODES")] = None,
     memory: Annotated[str, typer.Option(help="Memory for building, for example 2GB.")] = "1GB",
-    threads: Annotated[int, typer.Option(min=0, help="Threads to use.", show_default="0, every core")] = 0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")] = False,
+    threads: ThreadsOption = 0,
+    overwrite: OverwriteOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Generate a synthetic graph of any size: communities, power-law degrees, matching features and labels.
 
-    It is written straight to disk in bounded memory; the disk space it needs is printed first. The same options and
-    seed give the same bytes for any memory and number of threads. Giving the command again resumes one that was killed.
+    The graph is written straight to disk in bounded memory; the disk space it needs is printed first. The same options
+    and seed give the same bytes for any memory and number of threads. After a kill, the same command resumes.
 
     \b
     Examples:
@@ -65,22 +54,22 @@ def generate_command(
     from shadow_gnn.graph.generators.folder import generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan
 
-    if model is Model.rmat and homophily is not None:
+    if model == "rmat" and homophily is not None:
         raise ValueError("generate: --homophily must be used with dcsbm, got rmat")
     plan = GraphPlan(
-        model.value,
+        model,
         count(nodes, "generate: --nodes"),
         degree,
         num_columns=features,
         num_classes=classes,
-        dtype=dtype.value,
+        dtype=dtype,
         inside=0.8 if homophily is None else homophily,
         shares=shares(split, "generate: --split"),
         seed=seed,
     )
-    folder = out or Path(f"{model.value}-{plan.num_nodes}")
+    folder = out or Path(f"{model}-{plan.num_nodes}")
     budget = memory_bytes(memory, "generate: --memory")
-    _print_need(plan, folder)
+    _print_need(plan, folder, to_stderr=as_json)
     with progress_bar() as progress:
         summary = generate_graph(
             plan,
@@ -90,6 +79,9 @@ def generate_command(
             overwrite=overwrite,
             progress=progress,
         )
+    if as_json:
+        print_json({"folder": folder, "summary": summary})
+        return
     typer.echo(
         f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges // 2:,} undirected edges, "
         f"mean degree {summary.num_edges / summary.num_nodes:.2f}"
@@ -100,7 +92,7 @@ def generate_command(
     )
 
 
-def _print_need(plan: GraphPlan, folder: Path) -> None:
+def _print_need(plan: GraphPlan, folder: Path, *, to_stderr: bool) -> None:
     """Print the disk space needed, before anything is written."""
     from shadow_gnn.base.memory_available import readable
     from shadow_gnn.base.work_folder import work_folder_of
@@ -110,7 +102,8 @@ def _print_need(plan: GraphPlan, folder: Path) -> None:
     typer.echo(
         f"{folder} takes {readable(need.total)} on disk (neighbor lists {readable(need.topology)}, "
         f"features {readable(need.features)}, labels and splits {readable(need.others)}), "
-        f"at most {readable(need.largest)} at a time"
+        f"at most {readable(need.largest)} at a time",
+        err=to_stderr,
     )
     if work_folder_of(folder).exists():
-        typer.echo(f"{work_folder_of(folder)} exists: resuming it if it is of the same graph")
+        typer.echo(f"{work_folder_of(folder)} exists: it is resumed if it belongs to the same graph", err=to_stderr)

@@ -5,31 +5,27 @@ Not for: the work itself (graph/datasets); heavy libraries load when a command r
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
-
-class StoredAs(StrEnum):
-    """Storage of dense features."""
-
-    auto = "auto"
-    float32 = "float32"
-    float16 = "float16"
+DataOption = Annotated[
+    Path | None, typer.Option(help="Folder of datasets.", show_default="SHADOW_DATA or the cache folder")
+]
 
 
 def get_command(
     name: Annotated[str, typer.Argument(help="Name of a dataset; `shadow data list` shows all.")],
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of datasets.", show_default="SHADOW_DATA or the cache folder")
-    ] = None,
+    data: DataOption = None,
     source: Annotated[Path | None, typer.Option(help="Folder with the raw files, instead of a download.")] = None,
-    feature_dtype: Annotated[StoredAs, typer.Option(help="Storage of dense features.")] = StoredAs.auto,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    feature_dtype: Annotated[
+        Literal["auto", "float32", "float16"], typer.Option(help="Storage of dense features.")
+    ] = "auto",
+    as_json: JsonOption = False,
 ) -> None:
     """Download a dataset, convert it to a graph folder once, and check it against the published statistics.
 
@@ -46,10 +42,10 @@ def get_command(
     from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.graph.datasets.named import Getting, get_dataset
 
-    # Arrow takes over Ctrl-C while it parses and loses one that arrives just as it ends: keep our own handler.
+    # Arrow takes over Ctrl-C while it parses and can lose one at the end: keep our own handler.
     pa.enable_signal_handlers(False)
     with progress_bar() as progress:
-        folder, summary = get_dataset(name, Getting(data, source, feature_dtype.value), progress=progress)
+        folder, summary = get_dataset(name, Getting(data, source, feature_dtype), progress=progress)
     if as_json:
         print_json({"name": name, "folder": folder, "new": summary is not None, "summary": summary})
         return
@@ -66,10 +62,8 @@ def get_command(
 
 
 def list_command(
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of datasets.", show_default="SHADOW_DATA or the cache folder")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    data: DataOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the available datasets, and which are downloaded.
 

@@ -5,51 +5,18 @@ Not for: the work itself (graph/importing); heavy libraries load when the comman
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption
 from shadow_gnn.cli.shared.output import print_json
 from shadow_gnn.cli.shared.sizes import memory_bytes, shares
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.importing.build import Summary
     from shadow_gnn.graph.importing.options import ImportOptions
-
-
-class Merge(StrEnum):
-    """Weight of a repeated edge."""
-
-    first = "first"
-    sum = "sum"
-
-
-class Ids(StrEnum):
-    """Type of node ids."""
-
-    auto = "auto"
-    integer = "integer"
-    string = "string"
-
-
-class FeatureDtype(StrEnum):
-    """Storage of dense features."""
-
-    auto = "auto"
-    float32 = "float32"
-    float16 = "float16"
-    int8 = "int8"
-
-
-class LabelKind(StrEnum):
-    """Meaning of labels."""
-
-    auto = "auto"
-    single = "class"
-    multi = "multi"
-    value = "value"
 
 
 _EDGES = "Edges"
@@ -72,7 +39,7 @@ def import_command(
     directed: Annotated[
         bool, _option(_EDGES, "--directed", help="Keep directions; otherwise edges go both ways.")
     ] = False,
-    merge: Annotated[Merge, _option(_EDGES, help="Weight of a repeated edge.")] = Merge.first,
+    merge: Annotated[Literal["first", "sum"], _option(_EDGES, help="Weight of a repeated edge.")] = "first",
     keep_edge_id: Annotated[
         bool, _option(_EDGES, "--keep-edge-id", help="Store each edge's row number in the source.")
     ] = False,
@@ -86,10 +53,12 @@ def import_command(
     src: Annotated[str | None, _option(_LISTS, help="Column of the sending node (name or number).")] = None,
     dst: Annotated[str | None, _option(_LISTS, help="Column of the receiving node.")] = None,
     weight: Annotated[
-        str | None, _option(_LISTS, help="Column of the edge weight.", show_default="weight, if there is one")
+        str | None, _option(_LISTS, help="Column of the edge weight.", show_default="weight, if it exists")
     ] = None,
     edge_features: Annotated[str | None, _option(_LISTS, help="Columns of edge features, comma-separated.")] = None,
-    ids: Annotated[Ids, _option(_LISTS, help="Read node ids as integers or as text.")] = Ids.auto,
+    ids: Annotated[
+        Literal["auto", "integer", "string"], _option(_LISTS, help="Read node ids as integers or as text.")
+    ] = "auto",
     num_nodes: Annotated[
         int | None, _option(_LISTS, min=0, help="Number of nodes; integer ids are then used unchanged.")
     ] = None,
@@ -97,10 +66,14 @@ def import_command(
         Path | None, _option(_NODES, help="Features: .npy, SciPy .npz (kept sparse), CSV, Parquet.")
     ] = None,
     feature_columns: Annotated[str | None, _option(_NODES, help="Columns of that table, comma-separated.")] = None,
-    feature_dtype: Annotated[FeatureDtype, _option(_NODES, help="Storage of dense features.")] = FeatureDtype.auto,
+    feature_dtype: Annotated[
+        Literal["auto", "float32", "float16", "int8"], _option(_NODES, help="Storage of dense features.")
+    ] = "auto",
     labels: Annotated[Path | None, _option(_NODES, help="Labels: .npy, CSV, Parquet.")] = None,
     label_columns: Annotated[str | None, _option(_NODES, help="Columns of that table, comma-separated.")] = None,
-    label_kind: Annotated[LabelKind, _option(_NODES, help="Meaning of the labels.")] = LabelKind.auto,
+    label_kind: Annotated[
+        Literal["auto", "class", "multi", "value"], _option(_NODES, help="Meaning of the labels.")
+    ] = "auto",
     id_column: Annotated[
         str | None, _option(_NODES, help="Id column of these tables.", show_default="node, id or node_id")
     ] = None,
@@ -118,13 +91,13 @@ def import_command(
             show_default="build in memory",
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    overwrite: OverwriteOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Import a graph from files into a graph folder.
 
     Duplicates and self-loops are removed and counted. The folder appears complete or not at all. With --memory the
-    graph may be larger than memory, and giving the command again resumes an import that was killed.
+    graph may be larger than memory; after a kill, the same command resumes the import.
 
     \b
     Examples:
@@ -138,16 +111,16 @@ def import_command(
 
     options = ImportOptions(
         directed=directed,
-        merge=merge.value,
+        merge=merge,
         keep_edge_id=keep_edge_id,
-        edge_list=EdgeListOptions(header, delimiter, src, dst, weight, _names(edge_features), ids.value, num_nodes),
+        edge_list=EdgeListOptions(header, delimiter, src, dst, weight, _names(edge_features), ids, num_nodes),
         nodes=NodeFiles(
             features=features,
             feature_columns=_names(feature_columns),
-            feature_dtype=feature_dtype.value,
+            feature_dtype=feature_dtype,
             labels=labels,
             label_columns=_names(label_columns),
-            label_kind=label_kind.value,
+            label_kind=label_kind,
             splits=splits,
             train=train,
             valid=valid,
@@ -171,9 +144,8 @@ def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool)
     from shadow_gnn.graph.importing.detect import read_source
     from shadow_gnn.graph.store import check_target, save_graph
 
-    # Arrow takes over Ctrl-C while it parses and loses one that arrives just as it ends: keep our own handler.
+    # Arrow takes over Ctrl-C while it parses and can lose one at the end: keep our own handler.
     pa.enable_signal_handlers(False)
-
     check_target(folder, overwrite=overwrite)
     with progress_bar() as progress:
         graph, summary = read_source(source, options, progress)
@@ -198,7 +170,7 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
     needed = disk_estimate(source, options)
     if needed is not None and not work_folder_of(folder).exists():
         more = (
-            f", {readable(needed.numbered)} if ids are so large that they must be renumbered there"
+            f", {readable(needed.numbered)} if large ids must be renumbered on disk"
             if needed.numbered > needed.plain
             else ""
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption
 from shadow_gnn.cli.shared.output import new_console, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def info_command(
     folder: Annotated[Path, typer.Argument(help="Graph folder.")],
     verify: Annotated[bool, typer.Option("--verify", help="First check every byte of the folder.")] = False,
     png: Annotated[Path | None, typer.Option(help="Also draw the degree distribution into this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the contents of a graph folder: counts, degrees, components, homophily, features, splits.
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.output import JsonOption, print_json
-from shadow_gnn.cli.shared.trained import RunArgument
+from shadow_gnn.cli.shared.options import JsonOption, RunArgument
+from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,13 +26,13 @@ def correct_command(
     run: RunArgument,
     out: Annotated[Path | None, typer.Option(help="Table of all nodes to write, .parquet or .csv.")] = None,
     num_correction_layers: Annotated[
-        int | None, typer.Option(help="Steps that spread the errors of training nodes; 0 leaves correction out.")
+        int | None, typer.Option(help="Steps that spread the errors of training nodes; 0 for no correction.")
     ] = None,
-    correction_alpha: Annotated[float | None, typer.Option(help="Share of each step from the neighbours.")] = None,
+    correction_alpha: Annotated[float | None, typer.Option(help="Share of the neighbors in each step.")] = None,
     num_smoothing_layers: Annotated[
-        int | None, typer.Option(help="Steps that smooth the corrected predictions; 0 leaves smoothing out.")
+        int | None, typer.Option(help="Steps that smooth the corrected predictions; 0 for no smoothing.")
     ] = None,
-    smoothing_alpha: Annotated[float | None, typer.Option(help="Share of each step from the neighbours.")] = None,
+    smoothing_alpha: Annotated[float | None, typer.Option(help="Share of the neighbors in each step.")] = None,
     autoscale: Annotated[
         bool | None, typer.Option("--autoscale/--no-autoscale", help="Scale corrections to the mean training error.")
     ] = None,
@@ -41,10 +41,10 @@ def correct_command(
 ) -> None:
     """Correct and smooth the predictions of a run with the labels of its training nodes.
 
-    The model predicts all nodes; its errors on training nodes are spread along the edges and taken off (correct), then
-    predictions and training labels are spread together (smooth). Options that are left out are chosen on validation
-    from a small grid, which starts with no change at all; labels of validation and test nodes are never spread. The
-    run itself is not changed. Only for classes.
+    The model predicts all nodes; its errors on training nodes are spread along the edges and subtracted (correct), then
+    predictions and training labels are spread together (smooth). Missing options are chosen on validation from a small
+    grid, which includes no change at all. Labels of validation and test nodes are never spread, and the run itself is
+    not changed. The run must predict one class per node.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def correct_command(
     )
     if out is not None:
         check_out(out)
-    # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
+    # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
     predictor = open_run_predictor(run, None)
     config, graph = predictor.trained.config, predictor.graph
@@ -76,9 +76,7 @@ def correct_command(
         nodes = np.arange(graph.num_nodes)
         write_table(out, graph, predictions_of("classes", nodes, found.probability, graph, config.class_names))
     if as_json:
-        from dataclasses import asdict
-
-        chosen = {"correct": asdict(found.correct), "smooth": asdict(found.smooth), "num_tried": found.num_tried}
+        chosen = {"correct": found.correct, "smooth": found.smooth, "num_tried": found.num_tried}
         print_json({**chosen, **accuracy})
         return
     _show(found, accuracy)
@@ -87,7 +85,7 @@ def correct_command(
 
 
 def _correct(predictor: Predictor, grid: Grid) -> tuple[NDArray[np.float32], Chosen]:
-    """Return the probabilities of all nodes before, and all that came of correcting them."""
+    """Return the probabilities of all nodes before, and the outcome of the correction."""
     import numpy as np
 
     from shadow_gnn.base.progress_bar import progress_bar

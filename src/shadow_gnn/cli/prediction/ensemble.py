@@ -5,56 +5,45 @@ Not for: the work itself (inference/averaging.py); heavy libraries load when the
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from shadow_gnn.cli.shared.output import JsonOption, print_json
+from shadow_gnn.cli.shared.options import JsonOption
+from shadow_gnn.cli.shared.output import number, print_json, print_table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from shadow_gnn.base.files import Progress
     from shadow_gnn.graph.record import Graph
     from shadow_gnn.inference.averaging import Judged, Member
+    from shadow_gnn.inference.predictions import Floats, Ints
     from shadow_gnn.tasks.task import Target
-
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
-
-
-class Weights(StrEnum):
-    """How the weights of an average are found."""
-
-    EQUAL = "equal"
-    VALID = "valid"
 
 
 def ensemble_command(
     members: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or tables of shadow predict.")],
     out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
     weights: Annotated[
-        Weights, typer.Option(help="The same weight for all, or weights chosen on validation.")
-    ] = Weights.EQUAL,
+        Literal["equal", "valid"], typer.Option(help="Equal weights, or weights chosen on validation.")
+    ] = "equal",
     targets: Annotated[
         str | None,
         typer.Option(
-            help="Which nodes runs predict: all, a split's name, a file, or ids.", show_default="all, or the tables'"
+            help="Nodes to predict: all, the name of a split, a file, or ids such as 3,17.",
+            show_default="all, or the tables'",
         ),
     ] = None,
     graph: Annotated[
-        str | None, typer.Option(help="Graph to predict on, and to judge by.", show_default="the runs'")
+        str | None, typer.Option(help="Graph to predict on, with labels to score by.", show_default="the runs'")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Average the probabilities (or values) of several runs and write them as one table.
 
-    Runs may be of any kind and depth if they predict the same classes on the same graph; a table that `shadow predict`
-    wrote can stand for a run. The quality of each model and of the average is shown for validation and test. With
-    --weights valid, models are added one by one, also repeatedly, while it helps on validation (ensemble selection).
+    Runs may have different models if they predict the same classes on the same graph. A table of `shadow predict` can
+    replace a run. The scores of each model and of the average are shown for validation and test. With --weights valid,
+    models are added one by one, also repeatedly, while the score on validation improves (ensemble selection).
 
     \b
     Examples:
@@ -63,8 +52,6 @@ def ensemble_command(
       shadow ensemble runs/deep-1 corrected.parquet --out joined.parquet
       shadow ensemble a.parquet b.parquet --graph my-graph --out joined.parquet
     """
-    from dataclasses import asdict
-
     import pyarrow as pa
 
     from shadow_gnn.base.allocator import keep_freed_memory
@@ -74,7 +61,7 @@ def ensemble_command(
     from shadow_gnn.tasks.metrics import METRICS
 
     check_out(out)
-    # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
+    # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
     keep_freed_memory()
     with progress_bar() as progress:
@@ -82,11 +69,11 @@ def ensemble_command(
         check_members(found)
         judge = _judge(found, graph)
         chosen = _choose_targets(found, judge, targets)
-        joined = join(found, judge, chosen, by_validation=weights == Weights.VALID)
+        joined = join(found, judge, chosen, by_validation=weights == "valid")
     count = write_table(out, judge, joined.predictions)
     metric = METRICS[joined.predictions.kind][0]
     if as_json:
-        print_json({"metric": metric, "models": list(map(asdict, joined.models)), "average": asdict(joined.whole)})
+        print_json({"metric": metric, "models": joined.models, "average": joined.whole})
         return
     _print_table([*joined.models, joined.whole], metric)
     typer.echo(f"{out}: {count:,} predictions")
@@ -132,7 +119,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
 
 
 def _judge(members: list[Member], graph_name: str | None) -> Graph:
-    """Return the graph whose labels and splits count, after comparing it with what tables say of theirs."""
+    """Return the graph with the labels and splits; tables must have been predicted on it."""
     from shadow_gnn.training.run_setup import open_recipe_graph
 
     graphs = [member.graph for member in members if member.graph is not None]
@@ -157,20 +144,11 @@ def _choose_targets(members: list[Member], graph: Graph, text: str | None) -> In
         chosen = choose_targets("ensemble", graph, text or "all")
         return np.arange(chosen) if isinstance(chosen, int) else chosen
     if text is not None:
-        raise ValueError(f"ensemble: --targets must be left out beside tables, {table.name} has its own")
+        raise ValueError(f"ensemble: --targets must be used without tables, {table.name} has its own")
     assert table.node_id is not None
     return check_targets(graph, table.node_id, f"ensemble: {table.name}")[:, 0]
 
 
 def _print_table(rows: list[Judged], metric: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("model", overflow="fold")
-    for name in ("weight", f"valid {metric}", f"test {metric}"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        values = ["-" if value is None else f"{value:.4f}" for value in (row.valid, row.test)]
-        table.add_row(row.name, f"{row.weight:.3f}", *values)
-    Console(highlight=False).print(table)
+    cells = [(row.name, f"{row.weight:.3f}", number(row.valid), number(row.test)) for row in rows]
+    print_table(("model", "weight", f"valid {metric}", f"test {metric}"), cells)

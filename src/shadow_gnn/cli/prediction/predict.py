@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.trained import GraphOption, RunArgument
+from shadow_gnn.cli.shared.options import JsonOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,29 +25,30 @@ def predict_command(
     out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
     targets: Annotated[
         str,
-        typer.Option(help="Which nodes: all, a split's name, a file (.npy, or one id per line), or ids such as 3,17."),
+        typer.Option(help="Nodes: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."),
     ] = "all",
     pairs: Annotated[
         Path | None,
-        typer.Option(help="For a model of links: the pairs, a file with two ids or names per line (.csv, .npy)."),
+        typer.Option(help="Link prediction: file of pairs, two ids or names per line (.csv, .npy)."),
     ] = None,
-    graph: GraphOption = None,
+    graph: RunGraphOption = None,
     embedding: Annotated[bool, typer.Option("--embedding", help="Also write the embedding of each target.")] = False,
     no_probabilities: Annotated[
         bool, typer.Option("--no-probabilities", help="Leave out the probability of each class.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write a table of predictions: row i is target i.
 
     Columns: node_id, node_name if the graph has names, class and class_name (label, value for other tasks),
-    probability, embedding. Parquet holds the last two as lists, CSV as a column for each number. The file appears whole
-    or not at all. The model also predicts on a graph that it has not seen, if the features are the same.
+    probability, embedding. Parquet holds the last two as lists, CSV as a column for each number. The file appears
+    complete or not at all. The model also predicts on unseen graphs with the same features.
 
     Many nodes are predicted in disk-friendly order. After a kill, the same command resumes, and the table is the same
     as without the kill, to the last byte with the same number of threads, type of processor and versions.
 
-    A model of links takes --pairs instead: columns first_id, second_id (and names), probability. A known link between
-    the two is hidden.
+    A link prediction model takes --pairs instead; columns: first_id, second_id (and names), probability. A known link
+    between the two is hidden.
 
     \b
     Examples:
@@ -64,7 +66,7 @@ def predict_command(
     from shadow_gnn.cli.shared.trained import open_run_predictor, show_note
     from shadow_gnn.inference.write_predictions import write_predictions
 
-    # Arrow takes over Ctrl-C while it writes CSV; ours stay in charge.
+    # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
     with joined_ranks() as ranks:
         predictor = open_run_predictor(run, graph)
@@ -83,7 +85,10 @@ def predict_command(
             )
         if ranks.is_main:
             rate = (len(chosen) - num_before) / max(time.monotonic() - begin, 1e-9)
-            typer.echo(f"{out}: {len(chosen):,} predictions, {rate:,.0f} targets/s")
+            if as_json:
+                print_json({"out": out, "num_predictions": len(chosen), "targets_per_second": rate})
+            else:
+                typer.echo(f"{out}: {len(chosen):,} predictions, {rate:,.0f} targets/s")
 
 
 def _choose(predictor: Predictor, targets: str, pairs: Path | None) -> NDArray[np.int64] | range:
@@ -94,7 +99,7 @@ def _choose(predictor: Predictor, targets: str, pairs: Path | None) -> NDArray[n
     if not predictor.is_links:
         if pairs is not None:
             kind = predictor.trained.config.target
-            raise ValueError(f"predict: --pairs must go with a model of links, this one predicts {kind}")
+            raise ValueError(f"predict: --pairs must be used with a link prediction model, this one predicts {kind}")
         chosen = choose_targets("predict", predictor.graph, targets)
         return range(chosen) if isinstance(chosen, int) else chosen
     if pairs is None:

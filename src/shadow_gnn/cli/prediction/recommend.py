@@ -1,4 +1,4 @@
-"""Recommend: `shadow recommend`, the nodes that a node is most likely to be linked with.
+"""Recommend: `shadow recommend`, the most likely new neighbors of a node.
 
 Not for: the work itself (inference/recommendations.py); heavy libraries load when the command runs.
 """
@@ -10,21 +10,23 @@ from typing import Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.output import JsonOption, print_json
-from shadow_gnn.cli.shared.trained import GraphOption
+from shadow_gnn.cli.shared.options import JsonOption, RunGraphOption
+from shadow_gnn.cli.shared.output import print_json, print_table
 
 
 def recommend_command(
-    run: Annotated[Path, typer.Argument(help="Run folder of a model of links.")],
-    node: Annotated[str, typer.Option(help="The node: its id, or its name if the graph has names.")],
+    run: Annotated[Path, typer.Argument(help="Run folder of a link prediction model.")],
+    node: Annotated[str, typer.Option(help="Node id, or name if the graph has names.")],
     top: Annotated[int, typer.Option(help="Most nodes to recommend.")] = 20,
-    candidates: Annotated[int, typer.Option(help="Nodes of highest personalised PageRank that are scored.")] = 500,
-    graph: GraphOption = None,
+    candidates: Annotated[
+        int, typer.Option(help="Nodes to score, those with the highest personalized PageRank.")
+    ] = 500,
+    graph: RunGraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the nodes that a node is most likely linked with, the best first.
+    """Show the most likely new neighbors of a node, the best first.
 
-    Nodes with a known link to it are left out.
+    Nodes with a known link to the node are left out.
 
     \b
     Examples:
@@ -39,7 +41,7 @@ def recommend_command(
     predictor = open_run_predictor(run, graph)
     if not predictor.is_links:
         kind = predictor.trained.config.target
-        raise ValueError(f"recommend: run must be of a model of links, this one predicts {kind}")
+        raise ValueError(f"recommend: run must be of a link prediction model, this one predicts {kind}")
     chosen = find_node(predictor.graph, node)
     with progress_bar() as progress:
         found = recommend(predictor, chosen, top=top, num_candidates=candidates, progress=progress)
@@ -51,20 +53,8 @@ def recommend_command(
     if as_json:
         print_json(rows)
     elif not rows:
-        typer.echo(f"node {node}: nothing to recommend, no path leads to a node without a known link to it")
+        typer.echo(f"node {node}: nothing to recommend: every node that a path leads to has a known link")
     else:
-        _print_table(rows, found.num_candidates)
-
-
-def _print_table(rows: list[dict[str, object]], num_candidates: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name == "node_name" else "right")
-    for row in rows:
-        table.add_row(*(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(f"{len(rows):,} of {num_candidates:,} candidates")
+        cells = [[f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
+        print_table(list(rows[0]), cells, text_columns=("node_name",))
+        typer.echo(f"{len(rows):,} of {found.num_candidates:,} candidates")

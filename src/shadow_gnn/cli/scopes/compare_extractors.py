@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare_command(
-    graph: Annotated[str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph.")],
+    graph: GraphArgument,
     extractors: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,7 +35,7 @@ def compare_command(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write everything into this file, .md or .json.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare extractors on a graph and recommend one.
 

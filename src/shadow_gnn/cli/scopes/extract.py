@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
-from shadow_gnn.cli.shared.output import JsonOption, print_json
+from shadow_gnn.cli.shared.options import JsonOption, ThreadsOption, named_recipe
+from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ExtractCommand(Command):
-    """The command with all kinds of extractors and their options in its help, which load when it is shown."""
+    """The command, with a help page that lists all kinds of extractors and their options."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help with the kinds of extractors at its end."""
@@ -36,7 +37,7 @@ def extract_command(
         str | None,
         typer.Option(
             metavar="KIND or TABLE",
-            help="How scopes are chosen: a kind, or a TOML table such as '{kind = \"ppr\", topk = 50}'.",
+            help="Choice of the nodes of a scope: a kind, or a TOML table such as '{kind = \"ppr\", topk = 50}'.",
             show_default="ppr",
         ),
     ] = None,
@@ -46,13 +47,12 @@ def extract_command(
     targets: Annotated[
         str,
         typer.Option(
-            help="Where targets come from: all nodes, a split's name, a file (.npy, or one id per line), "
-            "or ids such as 3,17."
+            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."
         ),
     ] = "all",
-    num_targets: Annotated[int, typer.Option(min=1, help="Targets to draw from these at random.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of all draws.")] = 0,
-    threads: Annotated[int, typer.Option(min=0, help="Threads to use.", show_default="0, every core")] = 0,
+    num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from these.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of all sampling.")] = 0,
+    threads: ThreadsOption = 0,
     recall_sample: Annotated[
         int, typer.Option(min=0, help="ppr: targets to compare with exact PPR; 0 for none.")
     ] = 100,
@@ -74,7 +74,7 @@ def extract_command(
     """
     from shadow_gnn.training.build import build_extractor
 
-    # As in training, so that scopes that are drawn there are drawn here.
+    # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
     report = _describe(folder, made, targets, num_targets, seed, recall_sample)
     _show(report, folder, as_json, png)
@@ -84,8 +84,6 @@ def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
     """Read the extractor from the text of --extractor, or take that of a recipe."""
     from shadow_gnn.recipe.extractor_table import DEFAULT_KIND, parse_extractor
     from shadow_gnn.recipe.faults import checked_extractor
-    from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.named import find_recipe
 
     if recipe is None:
         try:
@@ -94,8 +92,8 @@ def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
             raise ValueError(f"extract: --extractor {error}") from None
         return checked_extractor(table, "extract")
     if text is not None:
-        raise ValueError("extract: --extractor must be used without --recipe, which has an extractor; got both")
-    found = read_recipe(find_recipe(recipe)).extractor
+        raise ValueError("extract: --extractor must be used without --recipe, got both")
+    found = named_recipe(recipe).extractor
     if found is None:
         raise ValueError(f"extract: {recipe} must have one extractor, got branches or none; give --extractor")
     return found
@@ -153,26 +151,19 @@ def _show(report: ScopeReport, folder: Path, as_json: bool, png: Path | None) ->
 
 
 def _print_table(report: ScopeReport) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    console.print(f"{report.num_targets:,} targets, {report.extractor}, seed {report.seed}", soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("per target")
-    for name in ("mean", "p5", "median", "p99", "max"):
-        table.add_column(name, justify="right")
+    typer.echo(f"{report.num_targets:,} targets, {report.extractor}, seed {report.seed}")
+    rows = []
     for label, values, digits in _rows(report):
         numbers = (values.mean, values.p5, values.p50, values.p99, values.max)
-        table.add_row(label, *(f"{number:,.{digits}f}" for number in numbers))
-    console.print(table)
+        rows.append((label, *(f"{number:,.{digits}f}" for number in numbers)))
+    print_table(("per target", "mean", "p5", "median", "p99", "max"), rows)
     shares = "  ".join(f"{hop}: {share:.1%}" for hop, share in enumerate(report.hop_share))
-    console.print(f"nodes by hop      {shares}", soft_wrap=True)
-    console.print(f"in large calls    {report.cpu_us:,.1f} µs CPU, {report.wall_us:,.1f} µs wall per target")
+    typer.echo(f"nodes by hop      {shares}")
+    typer.echo(f"in large calls    {report.cpu_us:,.1f} µs CPU, {report.wall_us:,.1f} µs wall per target")
     if report.recall is None:
-        console.print(f"recall            none: {report.recall_note}")
+        typer.echo(f"recall            none: {report.recall_note}")
     else:
-        console.print(f"recall against exact PPR on {report.recall.num_targets:,} targets")
+        typer.echo(f"recall against exact PPR on {report.recall.num_targets:,} targets")
 
 
 def _rows(report: ScopeReport) -> list[tuple[str, Spread, int]]:

@@ -1,11 +1,12 @@
 """Help pages: `--help` in plain text, with commands and options under headings.
 
-Not for: the words themselves, which stand at each command. Typer draws its own headings with rich, which takes longer
-to load than the page takes to print, and frames that a pipe or a screen reader does not need.
+Not for: the words themselves, which are at each command. Typer draws headings with rich, which takes longer to load
+than the page to print, and adds frames that disturb pipes and screen readers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,10 +15,12 @@ from typer.core import TyperCommand, TyperGroup
 
 _LONGEST_SUMMARY = 240
 _WIDEST_NAME = 30
+_DEFAULT = re.compile(r"\[default: \((.*?)\)([;\]])")
+"""A default in words, which Typer puts into parentheses."""
 
 
 def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -> typer.Typer:
-    """Return an app whose pages have headings and whose commands know -h."""
+    """Return an app with headings on its pages, and -h for help."""
     return typer.Typer(
         cls=_Group,
         help=text,
@@ -31,7 +34,7 @@ def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -
 
 
 class Command(TyperCommand):
-    """A command whose options stand under the headings that they name (rich_help_panel)."""
+    """A command with its options under headings (rich_help_panel)."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options."""
@@ -41,12 +44,12 @@ class Command(TyperCommand):
 def add_command(
     app: typer.Typer, name: str, command: Any, heading: str | None = None, cls: type[Command] = Command
 ) -> None:
-    """Add a command to an app, under a heading of its page; cls: of a command with more on its own page."""
+    """Add a command to an app, under a heading of its page; cls: for a command with a longer help page."""
     app.command(name, cls=cls, rich_help_panel=heading)(command)
 
 
 class _Group(TyperGroup):
-    """A group of commands that stand under the headings that they name."""
+    """A group with its commands under headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         _write_parameters(self.get_params(ctx), ctx, formatter)
@@ -57,18 +60,19 @@ class _Group(TyperGroup):
 
 
 def _write_parameters(parameters: Iterable[Any], context: Any, formatter: Any) -> None:
-    """Write arguments first, then options under headings, then those without one."""
+    """Write arguments first, then options under headings, then other options."""
     rows = []
     for parameter in parameters:
         if (record := parameter.get_help_record(context)) is not None:
             default = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            rows.append((getattr(parameter, "rich_help_panel", None) or default, record))
+            text = _DEFAULT.sub(r"[default: \1\2", record[1])
+            rows.append((getattr(parameter, "rich_help_panel", None) or default, (record[0], text)))
     rank = {"Arguments": 0, "Options": 2}
     _write_sections(sorted(rows, key=lambda row: rank.get(row[0], 1)), formatter)
 
 
 def _command_rows(group: _Group) -> list[tuple[str, tuple[str, str]]]:
-    """Return (heading, (name, summary)) of every command: first those of inner groups, one by one."""
+    """Return (heading, (name, summary)) of every command, those of inner groups first."""
     inner, own = [], []
     for name, command in group.commands.items():
         heading = getattr(command, "rich_help_panel", None) or "Commands"

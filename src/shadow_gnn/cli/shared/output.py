@@ -1,6 +1,6 @@
-"""Output: tables and JSON on stdout, alike for every command.
+"""Output: tables and JSON on stdout, in the same form for every command.
 
-Not for: progress and remarks, which go to stderr (progress.py).
+Not for: progress and notes, which go to stderr (screen.py).
 """
 
 from __future__ import annotations
@@ -8,14 +8,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 _PIPED_WIDTH = 180
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON instead of a table.")]
-"""The option of every command that prints a table."""
 
 
 def print_json(content: Any) -> None:
@@ -26,12 +23,13 @@ def print_json(content: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in the types that JSON has."""
-    from dataclasses import asdict, is_dataclass
+    """Return a value in the types of JSON."""
+    from collections.abc import Mapping
+    from dataclasses import fields, is_dataclass
 
     if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, dict):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
         return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
@@ -41,23 +39,30 @@ def _plain(value: Any) -> Any:
 
 
 def new_console() -> Any:
-    """Return a rich console on stdout; piped somewhere, lines need not fit a screen."""
+    """Return a rich console on stdout; when piped, lines need not fit a screen."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
 
 
-def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: Sequence[str] = ()) -> None:
-    """Print a table without lines: the first column and text_columns to the left, all others to the right.
+def print_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: Sequence[str] = (), title: str | None = None
+) -> None:
+    """Print a table without lines: the first column and text_columns left-aligned, all others right-aligned.
 
     The first column never wraps.
     """
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
     for place, head in enumerate(heads):
         is_text = place == 0 or head in text_columns
-        table.add_column(head, justify="left" if is_text else "right", no_wrap=place == 0)
+        table.add_column(head, justify="left" if is_text else "right", no_wrap=place == 0, overflow="fold")
     for row in rows:
         table.add_row(*row)
     new_console().print(table)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a number with fixed digits, or a dash for none."""
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -1,6 +1,6 @@
-"""Pairs: what --pairs and --node may name: ids of nodes, or the source's own names of them.
+"""Pairs: reads the nodes of --pairs and --node, given as ids or as names.
 
-Not for: what is done with them; each subcommand has its own file.
+Not for: their use; each command has its own file.
 """
 
 from __future__ import annotations
@@ -18,21 +18,18 @@ if TYPE_CHECKING:
 def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
     """Read pairs from a .npy of integers [P, 2], or from text with two ids or names per line.
 
-    Between the two stands a comma, a tab or blanks. The first line may be a heading. In a graph with names of its own
-    nodes are named, otherwise they are ids. A line that names no node of the graph is one clear line.
+    The separator is a comma, a tab or blanks. The first line may be a heading. Nodes are names if the graph has names,
+    otherwise ids.
     """
     import numpy as np
 
     from shadow_gnn.base.errors import SourceError
-    from shadow_gnn.base.files import NpyError, map_npy
+    from shadow_gnn.cli.shared.targets import read_npy
 
     if not path.is_file():
         raise SourceError(f"{path}: is not a file of pairs")
     if path.suffix == ".npy":
-        try:
-            return np.array(map_npy(path))
-        except NpyError as error:
-            raise SourceError(f"{path}: {error}") from None
+        return np.array(read_npy(path))
     find = _Finder(graph)
     found: list[tuple[int, int]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
@@ -52,7 +49,7 @@ def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
 
 
 def find_node(graph: Graph, text: str) -> int:
-    """Return the id of a node that was named by its id or its name."""
+    """Return the id of a node, given as an id or a name."""
     find = _Finder(graph)
     node = find(text.strip())
     if node is None:
@@ -68,11 +65,11 @@ def _ends(line: str) -> list[str]:
 
 
 _MOST_DIGITS = 100
-"""Digits of an id at most: Python refuses to read thousands of them."""
+"""Longest id: Python refuses to read thousands of digits."""
 
 
 class _Finder:
-    """Finds nodes by name where the graph has names, otherwise by id."""
+    """Finds nodes by name if the graph has names, otherwise by id."""
 
     def __init__(self, graph: Graph) -> None:
         self._num_nodes, self._by_name = graph.num_nodes, None

@@ -1,6 +1,6 @@
-"""Ranks on the command line: several processes that torchrun starts act as one command with one voice.
+"""Ranks on the command line: the processes of torchrun act as one command and print one message.
 
-Not for: the work that they share (ranks.py, run/, inference/write_predictions.py).
+Not for: the work that they share (base/ranks.py, training/runs/run.py, inference/write_predictions.py).
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 if TYPE_CHECKING:
     from shadow_gnn.base.heartbeat import Ended, Heartbeat
     from shadow_gnn.base.ranks import Ranks
-    from shadow_gnn.training.runs.run import RunWatcher
 
 _SHARED = ("train", "resume", "predict")
 _FAULT, _STOPPED = "fault", "stopped"
 _AGREE_SECONDS = 1.5
 _HEARING_SECONDS = 10.0
 _OWN_FAULTS = (ShadowError, ValueError, OSError, MemoryError)
-"""What a rank finds wrong by itself; anything else may come of another one's end, whatever it looks like."""
+"""Faults that a rank finds by itself; any other error may be caused by the end of another rank."""
 
 
 def check_command(name: str | None) -> None:
-    """Raise if a subcommand that is not made for it was started as one of several processes."""
+    """Raise if a command that must run alone was started as one of several processes."""
     if _are_several() and name is not None and name not in _SHARED:
         count = os.environ["WORLD_SIZE"]
         raise ValueError(f"{name}: must run as one process, got {count}; only {', '.join(_SHARED)} share their work")
@@ -40,9 +39,9 @@ def check_command(name: str | None) -> None:
 
 @contextmanager
 def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
-    """Join the processes that torchrun has started, if it has; when one of them ends early all do, and one says why.
+    """Join the processes of torchrun, if there are several; when one ends early, all end and one prints the reason.
 
-    run: the folder that a run goes on from; None where the command is given again.
+    run: the folder to resume from; None if the same command resumes.
     """
     from shadow_gnn.base.ranks import ALONE, join_ranks, leave_ranks
 
@@ -52,8 +51,8 @@ def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
     from shadow_gnn.base.heartbeat import Heartbeat
 
     ranks = join_ranks()
-    again = "give the same command again"
-    advice = again if run is None else f"what is done is kept, go on with torchrun ... -m shadow_gnn resume {run}"
+    again = "run the same command again"
+    advice = again if run is None else f"finished work is saved, resume with torchrun ... -m shadow_gnn resume {run}"
     heartbeat = Heartbeat()
     try:
         with _Spokesman(heartbeat, advice) as spokesman:
@@ -64,23 +63,11 @@ def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
                     return
                 except BaseException as error:
                     reason = _without_signals(error, spokesman)
-            except BaseException as error:  # A signal that came before it was ignored; there is no second one.
+            except BaseException as error:  # A signal that arrived before it was ignored; there is no second one.
                 reason = _without_signals(error, spokesman)
         _end(reason, heartbeat, advice)
     finally:
         heartbeat.close()
-
-
-@contextmanager
-def shown_run(folder: Path, ranks: Ranks, *, to_stderr: bool = False) -> Iterator[RunWatcher | None]:
-    """Give a watcher that shows a run, to the main rank alone."""
-    from shadow_gnn.cli.shared.live import live_run
-
-    if not ranks.is_main:
-        yield None
-        return
-    with live_run(folder, to_stderr=to_stderr) as live:
-        yield live
 
 
 def _are_several() -> bool:
@@ -88,9 +75,9 @@ def _are_several() -> bool:
 
 
 def _without_signals(error: BaseException, spokesman: _Spokesman) -> BaseException:
-    """Return the error, or the signal that came after it: torchrun ends all ranks as soon as one has ended.
+    """Return the error, or the signal that followed it: torchrun ends all ranks as soon as one has ended.
 
-    From then on there is half a minute to say why. The handler raises once, so that nothing comes after that.
+    Half a minute is then left to print the reason. The handler raises once, so no further signal follows.
     """
     try:
         spokesman.hush()
@@ -103,9 +90,9 @@ def _without_signals(error: BaseException, spokesman: _Spokesman) -> BaseExcepti
 
 
 class _Spokesman:
-    """Speaks for a rank whose main thread does not hear SIGTERM, as it waits inside a library for a rank that is gone.
+    """Speaks for a rank whose main thread waits inside a library for a dead rank and misses SIGTERM.
 
-    Python runs a handler when the main thread is back in Python; torchrun kills after half a minute.
+    Python runs a handler only when the main thread is back in Python; torchrun kills after half a minute.
     """
 
     def __init__(self, heartbeat: Heartbeat, advice: str) -> None:
@@ -113,11 +100,11 @@ class _Spokesman:
         self._hushed = threading.Event()
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
-        # A daemon: it must not keep a process that ends in any other way.
+        # A daemon: it must not keep the process alive.
         self._thread = threading.Thread(target=self._listen, name="shadow-spokesman", daemon=True)
 
     def __enter__(self) -> _Spokesman:
-        # The system's own handler writes each signal's number here, whatever the main thread does.
+        # The system's handler writes the number of each signal here, whatever the main thread does.
         signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
         self._thread.start()
         return self
@@ -130,7 +117,7 @@ class _Spokesman:
         self._ear.close()
 
     def hush(self) -> None:
-        """Leave it to the main thread, which is about to speak."""
+        """Leave the message to the main thread."""
         self._hushed.set()
 
     def _listen(self) -> None:
@@ -149,7 +136,7 @@ class _Spokesman:
 
 
 class _Unheard(BaseException):
-    """SIGTERM that the main thread has not heard."""
+    """SIGTERM that the main thread has missed."""
 
 
 def _say(text: str, code: int) -> NoReturn:
@@ -158,7 +145,7 @@ def _say(text: str, code: int) -> NoReturn:
 
 
 def _end(error: BaseException, heartbeat: Heartbeat, advice: str) -> NoReturn:
-    """Raise what this rank has to say; where another one says it, end without a word."""
+    """Raise the message of this rank; end silently if another rank prints it."""
     stopped = not isinstance(error, Exception)
     try:
         if isinstance(error, _OWN_FAULTS):
@@ -167,7 +154,7 @@ def _end(error: BaseException, heartbeat: Heartbeat, advice: str) -> NoReturn:
             heartbeat.tell(_STOPPED)
         ended = heartbeat.find_ended()
     except RuntimeError as unreachable:
-        raise RankError(f"ranks: torchrun cannot be reached any more; {advice}") from unreachable
+        raise RankError(f"ranks: torchrun can no longer be reached; {advice}") from unreachable
     if _FAULT in ended.words.values():
         _leave(2)
     gone = ended.lost if stopped else _gone(ended)
@@ -176,16 +163,16 @@ def _end(error: BaseException, heartbeat: Heartbeat, advice: str) -> NoReturn:
     if heartbeat.rank != min(set(range(heartbeat.num_ranks)) - set(gone)):
         _leave(2)
     which = ", ".join(f"rank {rank} of {heartbeat.num_ranks} ({place})" for rank, place in sorted(gone.items()))
-    raise RankError(f"ranks: {which} has died, so that all others end too; {advice}") from error
+    raise RankError(f"ranks: {which} has died, so all others end too; {advice}") from error
 
 
 def _gone(ended: Ended) -> dict[int, str]:
-    """Return the ranks that died or were stopped, with where they ran or how."""
+    """Return the ranks that died or were stopped, with their place or the cause."""
     return {**dict.fromkeys(ended.words, "stopped by a signal"), **ended.lost}
 
 
 def _end_alone(error: BaseException, heartbeat: Heartbeat, *, stopped: bool) -> NoReturn:
-    """Raise an error that no other rank has caused; of a signal to all ranks the main one speaks."""
+    """Raise an error that no other rank has caused; a signal to all ranks is reported by the main one."""
     if not stopped:
         heartbeat.tell(_FAULT)
     elif heartbeat.rank:
@@ -194,7 +181,7 @@ def _end_alone(error: BaseException, heartbeat: Heartbeat, *, stopped: bool) -> 
 
 
 def _end_with_fault(error: BaseException, heartbeat: Heartbeat) -> NoReturn:
-    """Raise a fault of this rank, with its number; without a word if a rank before it has one at the same time."""
+    """Raise a fault of this rank with its number; end silently if a lower rank has one at the same time."""
     heartbeat.tell(_FAULT)
     if heartbeat.rank == 0:
         raise error
@@ -207,5 +194,5 @@ def _end_with_fault(error: BaseException, heartbeat: Heartbeat) -> NoReturn:
 
 
 def _leave(code: int) -> NoReturn:
-    """End without a word and at once: a connection to a rank that is gone can hold an interpreter at its end."""
+    """End silently and at once: a connection to a dead rank can block the interpreter at exit."""
     os._exit(code)

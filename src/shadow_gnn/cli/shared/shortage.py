@@ -1,6 +1,6 @@
-"""Shortage: how an end for want of memory is told from other faults, and what each subcommand can do with less.
+"""Shortage: recognizes a lack of memory among other faults, and advises each command on how to use less.
 
-Not for: how much a run needs, which is said before it begins (memory/).
+Not for: the memory that a run needs, which is checked before it begins (training/footprint.py).
 """
 
 from __future__ import annotations
@@ -8,31 +8,33 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 
-# torch has no class of its own for it in main memory; the C++ libraries below it have their own words.
+# torch has no exception class for a lack of main memory; its C++ libraries have their own words.
 _WORDS = ("can't allocate memory", "not enough memory", "std::bad_alloc", "can't start new thread", "out of memory")
-_RUN = "lower training.batch_size, training.cache_megabytes or model.hidden_dim; shadow memory shows what a run takes"
+_RUN = (
+    "lower training.batch_size, training.cache_megabytes or model.hidden_dim; shadow memory shows the memory of a run"
+)
 _ADVICE = {
     "train": _RUN,
-    "resume": f"with a new run, {_RUN}",
+    "resume": f"start a new run: {_RUN}",
     "tune": _RUN,
     "learn-scope": _RUN,
-    "predict": "end other programs, or predict with several processes on several machines",
+    "predict": "close other programs, or predict with several processes on several machines",
     "extract": "lower --topk, --num-hops or --threads",
-    "data": "give a smaller --memory, or --memory itself, to build on the disk",
+    "data": "use --memory, or a smaller value of it, to build on disk",
 }
-_ELSE = "end other programs, or take a machine with more memory"
+_ELSE = "close other programs, or use a machine with more memory"
 
 
 def shortage_line(error: BaseException, arguments: Sequence[str]) -> str | None:
-    """Return the line for a fault that is a want of memory, with what to lower; None for any other fault.
+    """Return the line for a lack of memory, with advice; None for any other fault.
 
-    arguments: of the command, the subcommand among them.
+    arguments: the words of the command line.
     """
     if not _is_shortage(error):
         return None
     name = next((argument for argument in arguments if not argument.startswith("-")), "shadow")
     reason = " ".join(str(error).split())
-    # Python says nothing, NumPy how much was asked for, torch where in its source it was.
+    # Python gives no reason, NumPy the size it asked for, torch also a place in its source.
     said = f" ({reason[reason.find('you tried to') if 'you tried to' in reason else 0 :]})" if reason else ""
     return f"{name}: not enough memory{said}; {_ADVICE.get(name, _ELSE)}"
 

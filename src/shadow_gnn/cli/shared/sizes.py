@@ -1,6 +1,6 @@
-"""Sizes: numbers as people write them: 2GB, 1.1e8, 60/20/20.
+"""Sizes: reads numbers such as 2GB, 1.1e8 and 60/20/20.
 
-Not for: what they mean.
+Not for: their meaning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Targets: what --targets may name: all nodes, a split, ids, or a file of ids.
+"""Targets: reads --targets: all nodes, a split, ids, or a file of ids.
 
-Not for: what is done with them; each subcommand has its own file.
+Not for: their use; each command has its own file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose_targets(command: str, graph: Graph, text: str) -> NDArray[np.int64] | int:
-    """Return the ids that --targets names, or the number of nodes for all of them: no list of 10^8 ids is made."""
+    """Return the ids that --targets names, or the number of nodes for all, which avoids a list of 10^8 ids."""
     import numpy as np
 
     from shadow_gnn.extract.core_calls import check_targets
@@ -35,17 +35,24 @@ def choose_targets(command: str, graph: Graph, text: str) -> NDArray[np.int64] |
     return check_targets(graph, node_id, command)[:, 0]
 
 
+def read_npy(path: Path) -> NDArray[Any]:
+    """Map a .npy file; a SourceError names the file and the fault."""
+    from shadow_gnn.base.errors import SourceError
+    from shadow_gnn.base.files import NpyError, map_npy
+
+    try:
+        return map_npy(path)
+    except NpyError as error:
+        raise SourceError(f"{path}: {error}") from None
+
+
 def _read_ids(path: Path) -> NDArray[Any]:
     import numpy as np
 
     from shadow_gnn.base.errors import SourceError
-    from shadow_gnn.base.files import NpyError, map_npy
 
     if path.suffix == ".npy":
-        try:
-            node_id = map_npy(path)
-        except NpyError as error:
-            raise SourceError(f"{path}: {error}") from None
+        node_id = read_npy(path)
         if node_id.ndim != 1 or node_id.dtype.kind not in "iu":
             raise SourceError(
                 f"{path}: must hold a 1-D array of integer node ids, got {node_id.ndim}-D {node_id.dtype}"

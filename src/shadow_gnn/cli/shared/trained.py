@@ -1,4 +1,4 @@
-"""Trained: the model of a run on a graph, as the prediction commands name them.
+"""Trained: the model of a run, opened on a graph.
 
 Not for: opening it (inference/predictor.py).
 """
@@ -6,17 +6,12 @@ Not for: opening it (inference/predictor.py).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
     from shadow_gnn.inference.predictor import Predictor
-
-RunArgument = Annotated[Path, typer.Argument(help="Run folder.")]
-GraphOption = Annotated[
-    str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
-]
 
 
 def open_run_predictor(folder: Path, graph_name: str | None) -> Predictor:
@@ -29,5 +24,5 @@ def open_run_predictor(folder: Path, graph_name: str | None) -> Predictor:
 
 
 def show_note(line: str) -> None:
-    """Print a line that the user should know on stderr."""
+    """Print a note to the user on stderr."""
     typer.echo(f"note: {line}", err=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, named_recipe
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _NAMES = "raw,smoothed,sgc,sign,lp"
 
 
 def baselines_command(
-    graph: Annotated[str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph.")],
+    graph: GraphArgument,
     only: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Baselines to run, comma-separated.", show_default="all")
     ] = None,
@@ -40,7 +41,7 @@ def baselines_command(
             show_default="chosen on validation",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Train and score models without learned message passing.
 
@@ -91,18 +92,15 @@ def baselines_command(
 
 
 def _run_links(graph: str, path: Path, only: str | None, repeat: int, as_json: bool) -> None:
-    """Run the link baselines with consecutive seeds from the recipe's on, and show means over them."""
+    """Run the link baselines with consecutive seeds, starting with the recipe's, and show their means."""
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.progress_bar import progress_bar
-    from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.named import find_recipe
-    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
     from shadow_gnn.tasks.links.encoder import EncoderOptions
     from shadow_gnn.training.link_setup import link_monitor, link_problem
     from shadow_gnn.training.run_setup import open_recipe_graph
 
-    recipe = read_recipe(find_recipe(path), [f"graph={toml_value(graph)}"])
+    recipe = named_recipe(path, graph=graph)
     opened = open_recipe_graph(graph)
     names = [name.strip() for name in only.split(",")] if only else list(LINK_BASELINES)
     seeds = range(recipe.seed, recipe.seed + repeat)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption, RecipeGraphOption, SetOption, named_recipe
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -21,15 +22,10 @@ if TYPE_CHECKING:
 def cost_command(
     recipe: Annotated[
         Path | None,
-        typer.Argument(help="Recipe file, or paper/NAME for one of the paper's.", show_default="a recipe's defaults"),
+        typer.Argument(help="Recipe: a TOML file, or paper/NAME.", show_default="the defaults of a recipe"),
     ] = None,
-    graph: Annotated[
-        str | None, typer.Option(help="Graph folder or name of a graph.", show_default="the recipe's")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be repeated."),
-    ] = None,
+    graph: RecipeGraphOption = None,
+    set_: SetOption = None,
     layer: Annotated[str | None, typer.Option(help="Short for --set model.layer=...", show_default="sage")] = None,
     num_layers: Annotated[
         int | None, typer.Option(min=1, help="Short for --set model.num_layers=...", show_default="3")
@@ -49,7 +45,7 @@ def cost_command(
     ] = None,
     num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from these.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of all sampling.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Count the operations of one prediction with the equations of the paper's appendix.
 
@@ -72,13 +68,10 @@ def cost_command(
 
 def _recipe(path: Path | None, graph: str | None, changes: list[str], given: dict[str, Any]) -> Recipe:
     from shadow_gnn.recipe import Recipe
-    from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.named import find_recipe
     from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
-        named = {**given, **({} if graph is None else {"graph": graph})}
-        return read_recipe(find_recipe(path), [*changes, *(f"{key}={toml_value(named[key])}" for key in named)])
+        return named_recipe(path, [*changes, *(f"{key}={toml_value(value)}" for key, value in given.items())], graph)
     if graph is None:
         raise ValueError("cost: RECIPE or --graph must be given, got neither; see shadow cost --help")
     if changes:

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption
+from shadow_gnn.cli.shared.output import print_json
+from shadow_gnn.cli.shared.screen import Screen, stoppable
+
 if TYPE_CHECKING:
     from shadow_gnn.studies.paper.engine import Outcome
 
@@ -53,6 +57,7 @@ def reproduce_command(
     report: Annotated[
         bool, typer.Option("--report", help="Run nothing; write the report from the finished jobs.")
     ] = False,
+    as_json: JsonOption = False,
     list_: Annotated[
         bool,
         typer.Option(
@@ -74,30 +79,33 @@ def reproduce_command(
       shadow reproduce table1 --data my-data --report
     """
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.cli.shared.progress import job_bars
+    from shadow_gnn.base.errors import RunError
+    from shadow_gnn.cli.shared.job_bars import JobBars
     from shadow_gnn.studies.paper.registry import find_experiment
 
-    experiment = find_experiment(name)  # A wrong name is told before torch loads.
+    experiment = find_experiment(name)  # A wrong name is reported before torch loads.
     keep_freed_memory()
     from shadow_gnn.studies.paper.engine import reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
     folder = out or Path("reproduced") / name
     options = ReproduceOptions(data=data, repeat=repeat, fast=fast, out=folder)
-    try:
-        with job_bars() as watcher:
-            outcome = reproduce(experiment, options, only=only, report=report, watcher=watcher)
-    except Exception:
-        raise
-    except BaseException:  # Ctrl-C or SIGTERM
-        typer.echo("stopped; finished jobs are saved, the same command resumes", err=True)
-        raise
-    _show(outcome)
+    screen = Screen(to_stderr=True)
+    with stoppable(screen, "finished jobs are saved, the same command resumes"):
+        outcome = reproduce(experiment, options, only=only, report=report, watcher=JobBars(screen))
+    if as_json:
+        counts = {"num_done": outcome.num_done, "num_jobs": outcome.num_jobs, "faults": outcome.faults}
+        found = {"title": outcome.finding.title, "tables": outcome.finding.tables, "notes": outcome.finding.notes}
+        print_json({**found, **counts, "files": outcome.files})
+    else:
+        _print_tables(outcome)
+    if outcome.faults:
+        first = next(iter(outcome.faults.values()))
+        raise RunError(f"reproduce: {len(outcome.faults)} jobs failed, see the notes; {first}") from first
 
 
-def _show(outcome: Outcome) -> None:
-    """Print the tables and their files; failed jobs end the command with a fault."""
-    from shadow_gnn.base.errors import RunError
+def _print_tables(outcome: Outcome) -> None:
+    """Print the tables and the names of their files."""
     from shadow_gnn.studies.paper.report import markdown_table
 
     for table in outcome.finding.tables:
@@ -105,6 +113,3 @@ def _show(outcome: Outcome) -> None:
     for note in outcome.finding.notes:
         typer.echo(f"note: {note}")
     typer.echo(f"{outcome.num_done} of {outcome.num_jobs} jobs; {', '.join(str(file) for file in outcome.files)}")
-    if outcome.faults:
-        first = next(iter(outcome.faults.values()))
-        raise RunError(f"reproduce: {len(outcome.faults)} jobs failed, see the notes; {first}") from first

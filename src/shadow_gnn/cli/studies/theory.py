@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.options import JsonOption
 from shadow_gnn.cli.shared.output import new_console, print_json
 
 if TYPE_CHECKING:
@@ -23,20 +24,20 @@ def theory_command(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write theory.md and a PNG for each curve.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Check the paper's theorems on small graphs in float64, with this package's own layers.
 
     \b
     infinite-propagation   the limit of infinite propagation: closed form against powers
-    distinct-aggregations  how many aggregations stay distinct, and a normal GCN collapsing
-    tau                    a function that shaDow-SAGE can approximate and GraphSAGE cannot
+    distinct-aggregations  number of aggregations that stay distinct, and the collapse of a normal GCN
+    tau                    a function that shaDow-SAGE can approximate, but GraphSAGE cannot
     identity-layers        a deeper model can compute the same as a shallower one
-    regular-graphs         nodes that shaDow-GIN tells apart and 1-WL and GIN do not
+    regular-graphs         nodes that shaDow-GIN distinguishes, but 1-WL and GIN do not
     pprgo                  PPRGo as a special case of the ensemble
     long-range             a synthetic task on which shallow scopes lose (trains small models)
 
-    The exit code is 1 if one of them does not hold.
+    The exit code is 1 if a statement does not hold.
 
     \b
     Examples:
@@ -49,7 +50,7 @@ def theory_command(
     from shadow_gnn.studies.theory import run_statements
     from shadow_gnn.studies.theory.report import write_report
 
-    # On graphs this small a second thread only waits, and takes a core for it.
+    # On graphs this small a second thread only waits, at the cost of a core.
     torch.set_num_threads(1)
     with progress_bar() as progress:
         outcomes = list(run_statements(names or (), progress=progress))

@@ -1,24 +1,22 @@
-"""Memory: `shadow memory`, the memory that each way of training would need.
+"""Memory: `shadow memory`, the memory that each training method would need.
 
-Not for: the numbers themselves (memory/, training/footprint.py); heavy libraries load when the command runs.
+Not for: the numbers themselves (training/footprint.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.output import JsonOption, print_json
+from shadow_gnn.cli.shared.options import JsonOption, SetOption, named_recipe
+from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
     from shadow_gnn.base.memory_needs import MemoryNeed
     from shadow_gnn.recipe import Recipe
     from shadow_gnn.studies.paper.hardware_tables import PaperLine
-
-_PIPED_WIDTH = 160
 
 
 def memory_command(
@@ -28,20 +26,20 @@ def memory_command(
     recipe: Annotated[
         Path | None,
         typer.Option(
-            help="Recipe (also paper/NAME) whose model and scopes to count.", show_default="a recipe's defaults"
+            help="Recipe of the model and the scopes: a TOML file, or paper/NAME.",
+            show_default="the defaults of a recipe",
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
-    ] = None,
-    paper: Annotated[bool, typer.Option("--paper", help="Show the paper's tables, next to our numbers.")] = False,
+    set_: SetOption = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Show the paper's tables, with our numbers next to them.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Predict the memory of training: shaDow, full batch, GraphSAINT, neighbour sampling, SGC and SIGN.
+    """Predict the memory of training: shaDow, full batch, GraphSAINT, neighbor sampling, SGC and SIGN.
 
-    Counts nodes, edges, columns and a few scopes, and trains nothing. A way of training that would not fit into the
-    available memory is marked.
+    Counts nodes, edges, columns and a few scopes, and trains nothing. Methods that do not fit into
+    the available memory are marked.
 
     \b
     Examples:
@@ -62,14 +60,9 @@ def memory_command(
 
 def _recipe(graph: str | None, path: Path | None, changes: list[str]) -> Recipe:
     from shadow_gnn.recipe import Recipe
-    from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.named import find_recipe
-    from shadow_gnn.recipe.record import toml_value
 
     if path is not None:
-        return read_recipe(
-            find_recipe(path), [*changes, *([f"graph={toml_value(graph)}"] if graph is not None else [])]
-        )
+        return named_recipe(path, changes, graph)
     if changes:
         raise ValueError(f"memory: --set must be used with --recipe, got --set {changes[0]} alone")
     return Recipe.model_validate({"graph": graph})
@@ -81,75 +74,51 @@ def _show_predictions(recipe: Recipe, *, as_json: bool) -> None:
     from shadow_gnn.training.run_setup import open_recipe_graph
 
     found, available = all_needs(recipe, open_recipe_graph(recipe.graph)), available_memory()
-    content = {
-        "graph": recipe.graph,
-        "available": available,
-        "predictions": [{"name": each.name, "total": each.total, "parts": dict(each.parts)} for each in found],
-    }
     if as_json:
-        print_json(content)
+        predictions = [{"name": each.name, "total": each.total, "parts": each.parts} for each in found]
+        print_json({"graph": recipe.graph, "available": available, "predictions": predictions})
         return
     network = model_counts(recipe)
     model = f"{network.num_layers} layers of {network.layer}-{network.hidden_dim}"
-    _print(f"{recipe.graph}: {model}, batches of {recipe.training.batch_size}", _prediction_table(found, available))
+    typer.echo(f"{recipe.graph}: {model}, batches of {recipe.training.batch_size}")
+    _print_needs(found, available)
 
 
-def _prediction_table(found: list[MemoryNeed], available: int | None) -> Any:
-    from rich.table import Table
-
+def _print_needs(found: list[MemoryNeed], available: int | None) -> None:
     from shadow_gnn.base.memory_available import readable
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("training", no_wrap=True)
-    table.add_column("memory", justify="right", no_wrap=True)
-    table.add_column("" if available is None else f"of {readable(available)} free", no_wrap=True)
-    table.add_column("largest parts", overflow="fold")
+    rows = []
     for each in found:
         fits = "" if available is None else "fits" if each.total <= available else "too large"
         parts = sorted(each.parts.items(), key=lambda part: -part[1])[:3]
-        table.add_row(
-            each.name, readable(each.total), fits, ", ".join(f"{name} {readable(size)}" for name, size in parts)
-        )
-    return table
+        largest = ", ".join(f"{name} {readable(size)}" for name, size in parts)
+        rows.append((each.name, readable(each.total), fits, largest))
+    heads = ("training", "memory", "" if available is None else f"of {readable(available)} free", "largest parts")
+    print_table(heads, rows, text_columns=heads[2:])
 
 
 def _show_paper(*, as_json: bool) -> None:
-    from dataclasses import asdict
-
     from shadow_gnn.studies.paper.hardware_tables import hardware_table, memory_table
 
     methods, hardware = memory_table(), hardware_table()
-    content = {"methods": [asdict(line) for line in methods], "hardware": [asdict(line) for line in hardware]}
     if as_json:
-        print_json(content)
+        print_json({"methods": methods, "hardware": hardware})
         return
-    _print("Memory of the ogbn-papers100M leaderboard methods", _paper_table("method", methods))
-    _print("\nMinimum hardware for shaDow", _paper_table("graph", hardware))
+    typer.echo("Memory of the ogbn-papers100M leaderboard methods")
+    _print_paper("method", methods)
+    typer.echo("\nMinimum hardware for shaDow")
+    _print_paper("graph", hardware)
     typer.echo(
-        "\nRAM: features in float32 and 8 bytes per CSR entry, or what is propagated; whole GB as the paper cuts each "
-        "part.\nStep: 32 scopes of 200 nodes with 5 layers of GAT, as this package computes them."
+        "\nRAM: features in float32 and 8 bytes per CSR entry, or the propagated features; whole GB: each part is cut "
+        "as in the paper.\nStep: 32 scopes of 200 nodes with 5 layers of GAT, as this package computes them."
     )
 
 
-def _paper_table(first: str, lines: list[PaperLine]) -> Any:
-    from rich.table import Table
-
+def _print_paper(first: str, lines: list[PaperLine]) -> None:
     from shadow_gnn.base.memory_available import readable
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column(first, no_wrap=True)
-    for name in ("RAM (paper)", "RAM (ours)", "in whole GB", "GPU (paper)", "step (ours)"):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for line in lines:
         step = "" if line.step is None else readable(line.step)
-        table.add_row(line.name, line.paper_ram, readable(line.ram), str(line.ram_whole), line.paper_gpu, step)
-    return table
-
-
-def _print(title: str, table: Any) -> None:
-    from rich.console import Console
-
-    # Piped somewhere, lines need not fit a screen.
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
-    console.print(title, soft_wrap=True)
-    console.print(table)
+        rows.append((line.name, line.paper_ram, readable(line.ram), str(line.ram_whole), line.paper_gpu, step))
+    print_table((first, "RAM (paper)", "RAM (ours)", "in whole GB", "GPU (paper)", "step (ours)"), rows)

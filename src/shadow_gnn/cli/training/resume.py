@@ -1,63 +1,50 @@
-"""Resume: `shadow resume`, go on with a run that was stopped.
+"""Resume: `shadow resume`, continue a stopped run.
 
 Not for: the work itself (training/runs/run.py); heavy libraries load when the command runs.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from shadow_gnn.cli.shared.output import JsonOption
+from shadow_gnn.cli.shared.options import JsonOption, RunArgument, named_recipe, prepare_training
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
 
-
-class From(StrEnum):
-    """Which checkpoint to go on from."""
-
-    last = "last"
-    previous = "previous"
-    best = "best"
+Checkpoint = Literal["last", "previous", "best"]
 
 
 def resume_command(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunArgument,
     from_: Annotated[
-        From, typer.Option("--from", help="Checkpoint to go on from; another than the last if that one is damaged.")
-    ] = From.last,
+        Checkpoint, typer.Option("--from", help="Checkpoint to start from; previous or best if the last is damaged.")
+    ] = "last",
     as_json: JsonOption = False,
 ) -> None:
-    """Go on with a run that was stopped, and end with the same result as if it had not been.
+    """Resume a stopped run, with the same result as without the stop.
 
-    The graph must be as it was. The result is the same to the last digit with the same number of threads, type of
-    processor and versions. Repeats (--repeat) go on with those that are not finished.
+    The graph must be unchanged. The result is the same to the last digit with the same number of threads, type of
+    processor and versions. In a folder of repeats (--repeat), the unfinished ones are resumed.
 
     \b
     Examples:
       shadow resume runs/recipe-1
       shadow resume runs/recipe-1 --from previous
     """
-    from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.cli.shared.ranks import joined_ranks
-    from shadow_gnn.recipe.file import read_recipe
     from shadow_gnn.training.runs.folder import RECIPE
 
     with joined_ranks(run) as ranks:
-        keep_freed_memory()
-        if (run / RECIPE).exists() and read_recipe(run / RECIPE).training.precision == "bf16":
-            use_working_kernels()
+        prepare_training(named_recipe(run / RECIPE) if (run / RECIPE).exists() else None)
         _resume(run, from_, ranks, as_json=as_json)
 
 
-def _resume(run: Path, from_: From, ranks: Ranks, *, as_json: bool) -> None:
-    from shadow_gnn.cli.shared.live import show_result
-    from shadow_gnn.cli.shared.ranks import shown_run
+def _resume(run: Path, source: Checkpoint, ranks: Ranks, *, as_json: bool) -> None:
+    from shadow_gnn.cli.shared.live import show_result, shown_run
     from shadow_gnn.training.runs.folder import RESULT, read_json
     from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats
     from shadow_gnn.training.runs.run import RunOptions, resume_run
@@ -65,8 +52,8 @@ def _resume(run: Path, from_: From, ranks: Ranks, *, as_json: bool) -> None:
     with shown_run(run, ranks, to_stderr=as_json) as live:
         options = RunOptions(watcher=live)
         if not is_repeats(run):
-            resume_run(run, source=from_.value, options=options)
-        elif from_ is From.last:
+            resume_run(run, source=source, options=options)
+        elif source == "last":
             resume_repeats(run, options)
         else:
             raise ValueError(f"resume: --from must be given with one repeat, such as {run / 'repeat-0'}")

@@ -1,4 +1,4 @@
-"""Train: `shadow train`, a recipe to a run folder.
+"""Train: `shadow train`, from a recipe to a run folder.
 
 Not for: the work itself (training/runs/run.py); heavy libraries load when the command runs.
 """
@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.output import JsonOption
+from shadow_gnn.cli.shared.options import (
+    AnySizeOption,
+    JsonOption,
+    RecipeArgument,
+    RecipeGraphOption,
+    SetOption,
+    named_recipe,
+    prepare_training,
+)
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -40,19 +48,16 @@ def _show_paper(value: bool) -> None:
 
 
 def train_command(
-    recipe: Annotated[Path, typer.Argument(help="Recipe: a TOML file, or paper/NAME for one of the paper's.")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be given many times."),
+    recipe: RecipeArgument,
+    set_: SetOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder to create.", show_default="runs/<recipe>-<number>")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Run folder to make.", show_default="runs/<recipe>-<number>")] = None,
-    graph: Annotated[str | None, typer.Option(help="Graph folder or built-in graph, instead of the recipe's.")] = None,
+    graph: RecipeGraphOption = None,
     repeat: Annotated[
-        int, typer.Option(min=1, max=1000, help="Train with this many seeds; gives mean and standard deviation.")
+        int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")
     ] = 1,
-    any_size: Annotated[
-        bool, typer.Option("--any-size", help="Train even if it seems to need more memory than there is.")
-    ] = False,
+    any_size: AnySizeOption = False,
     as_json: JsonOption = False,
     keys: Annotated[
         bool,
@@ -63,11 +68,11 @@ def train_command(
         typer.Option("--paper", callback=_show_paper, is_eager=True, help="Show the paper's recipes and exit."),
     ] = False,
 ) -> None:
-    """Train a model as a recipe says.
+    """Train the model of a recipe.
 
-    Everything goes into a run folder: the complete recipe, metrics of each epoch (metrics.csv), checkpoints, the model
-    of the best epoch (model.safetensors, config.json) and how good it is (result.json). A run that is stopped by Ctrl-C
-    or otherwise is resumed with `shadow resume`.
+    All files go into a run folder: the complete recipe, metrics of each epoch (metrics.csv), checkpoints, the model of
+    the best epoch (model.safetensors, config.json) and its metrics (result.json). After Ctrl-C or a kill, `shadow
+    resume` continues the run.
 
     \b
     Examples:
@@ -77,27 +82,18 @@ def train_command(
       shadow train paper/flickr-sage-3-ppr --graph my-flickr
       shadow train --keys
     """
-    from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.bf16 import use_working_kernels
     from shadow_gnn.cli.shared.ranks import joined_ranks
-    from shadow_gnn.recipe.file import read_recipe
-    from shadow_gnn.recipe.named import find_recipe
-    from shadow_gnn.recipe.record import toml_value
     from shadow_gnn.training.runs.folder import free_folder
 
     folder = out or free_folder(recipe)
     with joined_ranks(folder) as ranks:
-        changes = [*(set_ or []), *([f"graph={toml_value(graph)}"] if graph is not None else [])]
-        content = read_recipe(find_recipe(recipe), changes)
-        keep_freed_memory()
-        if content.training.precision == "bf16":
-            use_working_kernels()
+        content = named_recipe(recipe, set_, graph)
+        prepare_training(content)
         _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size, as_json=as_json)
 
 
 def _train(recipe: Recipe, folder: Path, repeat: int, ranks: Ranks, *, any_size: bool, as_json: bool) -> None:
-    from shadow_gnn.cli.shared.live import show_result
-    from shadow_gnn.cli.shared.ranks import shown_run
+    from shadow_gnn.cli.shared.live import show_result, shown_run
     from shadow_gnn.training.runs.folder import RESULT, read_json
     from shadow_gnn.training.runs.repeats import train_repeats
     from shadow_gnn.training.runs.run import RunOptions, train_recipe

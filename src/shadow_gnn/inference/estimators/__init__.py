@@ -1,6 +1,6 @@
-"""Estimators: training and prediction in the manner of scikit-learn, on the code of `shadow train` and `predict`.
+"""Estimators: training and prediction in the style of scikit-learn, on the code of `shadow train` and `shadow predict`.
 
-Not for: anything that the command line does not do; the classes are in their own files.
+Not for: features that the command line lacks.
 """
 
 from shadow_gnn.inference.estimators.links import LinkPredictor

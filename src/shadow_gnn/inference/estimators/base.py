@@ -1,7 +1,7 @@
-"""Estimator: what all estimators share: keywords, fit, save, load, and a predictor for each graph.
+"""Estimator: the base of all estimators: keywords, fit, save, load, and a predictor for each graph.
 
-A base class, against the house rule: three signatures and contracts that must stay equal are worse than one parent.
-Not for: what is particular to nodes (nodes.py) or links (links.py).
+Not for: methods of nodes (nodes.py) or links (links.py). It is a base class, against the house rule, because three
+equal signatures are worse.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.training.evaluate import Evaluation
 from shadow_gnn.training.loop import Step, TrainingState
 from shadow_gnn.training.model_file import TrainedModel
-from shadow_gnn.training.run_setup import RunSetup, open_recipe_graph
+from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import Run, open_run
-from shadow_gnn.training.runs.run import RunOptions, train_recipe
+from shadow_gnn.training.runs.run import RunOptions, SilentRun, train_recipe
 
 Shown = bool | Progress | None
 """Progress of an estimator: None shows a bar on a terminal or in a notebook, True always, False never; a function is
@@ -37,15 +37,15 @@ called as (stage, done, total)."""
 
 
 class Estimator:
-    """Keywords that become a recipe, and the model that came of it.
+    """Keywords that become a recipe, and the trained model.
 
-    Keywords that are None take the value of `recipe`, or the recipe's default. Anything a recipe can say goes into
-    `recipe`, a Recipe or a table such as {"model": {"skip": "max"}}.
+    Keywords that are None take the value of `recipe`, or the recipe's default. All other settings go into `recipe`,
+    a Recipe or a table such as {"model": {"skip": "max"}}.
     """
 
     kind: ClassVar[str] = "node"
     targets: ClassVar[tuple[str, ...]] = ()
-    """What models of this estimator may predict."""
+    """Quantities that models of this estimator can predict."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Estimator:
         seed: int | None = None,
         recipe: Recipe | Mapping[str, Any] | None = None,
     ) -> None:
-        """Store the keywords as they are; they are checked by fit."""
+        """Store the keywords; fit checks them."""
         self.layer, self.num_layers, self.hidden_dim = layer, num_layers, hidden_dim
         self.dropout, self.readout, self.extractor, self.method = dropout, readout, extractor, method
         self.num_epochs, self.learning_rate, self.batch_size = num_epochs, learning_rate, batch_size
@@ -84,7 +84,7 @@ class Estimator:
         }
 
     def set_params(self, **params: Any) -> Self:
-        """Set keywords by name; unknown names are one clear line."""
+        """Set keywords by name; raise for unknown names."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -141,7 +141,7 @@ class Estimator:
         return self._run
 
     def predictor(self, graph: Any) -> Predictor:
-        """Return the model opened on a graph; the last graph stays open, so that single targets are cheap."""
+        """Return the model opened on a graph; the last graph stays open, which makes single targets cheap."""
         self._check_fitted()
         assert self._trained is not None
         if self._predictor is None or self._predictor[0] is not graph:
@@ -149,7 +149,7 @@ class Estimator:
         return self._predictor[1]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether fit or load was called."""
+        """Return whether fit or load was called, for scikit-learn."""
         return self._trained is not None
 
     def _recipe(self, graph: Graph) -> Recipe:
@@ -157,7 +157,7 @@ class Estimator:
         return make_recipe(self.recipe, changes, IN_MEMORY if graph.path is None else str(graph.path), self.kind)
 
     def _temporary_folder(self) -> Path:
-        """Return a folder to make that lives as long as the estimator, so that save can copy the whole run."""
+        """Return a folder that lives as long as the estimator, so that save can copy the run."""
         temporary = tempfile.mkdtemp(prefix="shadow-")
         weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
         return Path(temporary) / "run"
@@ -172,14 +172,11 @@ class Estimator:
             raise ValueError(f"{name}: must be fitted first; call fit(graph) or {name}.load(folder)")
 
 
-class _Watcher:
-    """Passes the steps of a run on to a progress function."""
+class _Watcher(SilentRun):
+    """Passes the steps of a run to a progress function."""
 
     def __init__(self, num_epochs: int, progress: Progress) -> None:
         self._num_epochs, self._progress, self._valid = num_epochs, progress, ""
-
-    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
-        """Do nothing."""
 
     def on_step(self, step: Step) -> None:
         """Show the epoch and the loss."""
@@ -195,7 +192,7 @@ class _Watcher:
 
 @contextmanager
 def shown_progress(shown: Shown) -> Iterator[Progress]:
-    """Give the progress function that an argument stands for."""
+    """Give the progress function of an argument."""
     if callable(shown):
         yield shown
         return
@@ -204,7 +201,7 @@ def shown_progress(shown: Shown) -> Iterator[Progress]:
 
 
 def as_graph(graph: Any) -> Graph:
-    """Return a Graph, also of a graph folder's name or a torch_geometric Data."""
+    """Return a Graph from a Graph, a graph folder's name or a torch_geometric Data."""
     if isinstance(graph, Graph):
         return graph
     return open_recipe_graph(str(graph)) if isinstance(graph, (str, Path)) else from_pyg(graph)

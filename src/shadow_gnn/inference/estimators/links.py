@@ -1,6 +1,6 @@
 """Links: an estimator of whether two nodes are linked.
 
-Not for: the training behind it (base.py), nor for which links are held out (the recipe's [link] table).
+Not for: training (base.py), nor for the choice of held-out links (the recipe's [link] table).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from shadow_gnn.inference.recommendations import Recommendations, recommend
 
 
 class LinkPredictor(Estimator):
-    """Prediction of links: fit holds some links out and learns to tell links from other pairs.
+    """Link prediction: fit holds some links out and learns to distinguish links from other pairs.
 
-    recipe={"link": {"split": "time"}} and other keys of [link] say which links are held out.
+    Held-out links are set by the keys of [link], for example recipe={"link": {"split": "time"}}.
     """
 
     kind = "link"
@@ -44,7 +44,7 @@ class LinkPredictor(Estimator):
     def recommend(
         self, graph: Any, node: int, *, top: int = 20, num_candidates: int = 500, progress: Shown = None
     ) -> Recommendations:
-        """Return the nodes that a node is most likely linked with, as `shadow recommend` does."""
+        """Return the most likely new neighbors of a node, as `shadow recommend` does."""
         predictor = self.predictor(graph)
         with shown_progress(progress) as report:
             return recommend(predictor, node, top=top, num_candidates=num_candidates, progress=report)

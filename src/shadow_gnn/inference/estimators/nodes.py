@@ -1,6 +1,6 @@
 """Nodes: estimators of classes, of several labels, and of values.
 
-Not for: the training behind them (base.py).
+Not for: training (base.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.errors import ShadowError
-from shadow_gnn.inference.estimators.base import Estimator, Shown, shown_progress
+from shadow_gnn.inference.estimators.base import Estimator, Shown, as_graph, shown_progress
 from shadow_gnn.inference.evaluation import evaluate_nodes
 from shadow_gnn.inference.predictions import Floats, Predictions
 from shadow_gnn.tasks.task import label_kind
@@ -23,8 +23,7 @@ class _NodeEstimator(Estimator):
 
     def fit(self, graph: Any, y: None = None, *, folder: Any = None, progress: Shown = None) -> Self:
         """Train on a graph with labels and splits; see Estimator.fit."""
-        opened = self._labelled(graph)
-        return super().fit(opened, folder=folder, progress=progress)
+        return super().fit(self._labeled(graph), folder=folder, progress=progress)
 
     def predictions(
         self, graph: Any, nodes: ArrayLike | None = None, *, embedding: bool = False, progress: Shown = None
@@ -51,9 +50,7 @@ class _NodeEstimator(Estimator):
         """Return the first metric of the task on nodes, the split's if None."""
         return next(iter(self.evaluate(graph, nodes, split=split, progress=progress).metrics.values()))
 
-    def _labelled(self, graph: Any) -> Any:
-        from shadow_gnn.inference.estimators.base import as_graph
-
+    def _labeled(self, graph: Any) -> Any:
         opened = as_graph(graph)
         if label_kind(opened) not in self.targets:
             raise ShadowError(

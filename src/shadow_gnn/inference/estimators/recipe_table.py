@@ -1,6 +1,6 @@
 """Recipe table: the keywords of an estimator as the recipe that `shadow train` would read.
 
-Not for: what the keys mean (recipe/).
+Not for: the meaning of the keys (recipe/).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from shadow_gnn.recipe import Recipe
 
 IN_MEMORY = "memory"
-"""Stands for a graph without a folder, which a recipe cannot name."""
+"""Name of a graph without a folder."""
 
 _PLACES = {
     "layer": "model",

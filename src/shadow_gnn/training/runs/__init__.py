@@ -1,4 +1,4 @@
-"""Runs: a recipe trained in a folder, with one seed or several, and what is read from such folders afterwards.
+"""Runs: a recipe trained in a folder, with one seed or several, and the reading of run folders.
 
 Not for: the training loop (training/loop.py).
 """

@@ -1,4 +1,4 @@
-"""Run folder: what a run leaves on the disk, who is working on it, and how it is found again.
+"""Run folder: the files of a run, its lock, and the checks on opening it.
 
 Not for: training (run.py); nothing here needs torch.
 """
@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RecipeError, RunError, WriteError
-from shadow_gnn.base.files import new_checksum, new_folder, read_object, write_blocks, write_file
+from shadow_gnn.base.files import checksum_of, new_folder, read_object, write_blocks, write_file
 from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.manifest import read_manifest
 from shadow_gnn.graph.record import Graph
@@ -42,14 +42,14 @@ RunState = Literal["finished", "running", "stopped"]
 
 
 class RunRecord(Record):
-    """What run.json says: what a run is of, so that it goes on with nothing else."""
+    """Contents of run.json: the identity of a run, complete enough to resume it."""
 
     format: Literal["shadow-run"] = "shadow-run"
-    """Tells the file from any other run.json."""
+    """Identifies the file among other run.json files."""
     version: Literal[1] = 1
     """Version of the run folder's layout."""
     run_id: Annotated[str, Field(pattern="^[0-9a-f]{12}$")]
-    """Drawn once; checkpoints carry it."""
+    """Random; also in the checkpoints."""
     started: str
     """Date and time in UTC."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
@@ -57,9 +57,9 @@ class RunRecord(Record):
     fingerprint: Hash
     """Of the graph's topology."""
     content: Hash | None
-    """Of the graph's features, labels and splits; None for a graph that was in memory."""
+    """Of the graph's features, labels and splits; None for a graph in memory."""
     scopes: Hash | None = None
-    """Of the extractors with all that they read beside the graph; None for a run of before."""
+    """Of the extractors, including everything else they read; None for a run of an earlier version."""
     num_threads: Annotated[int, Field(ge=1, le=100_000)]
     """Threads of torch: results are equal to the last digit for the same number, type of processor and versions."""
 
@@ -69,11 +69,11 @@ class Run:
     """One execution of a recipe with one seed."""
 
     folder: Path
-    """Where everything of it is."""
+    """Folder of all its files."""
     recipe: Recipe
-    """What is done, complete."""
+    """The complete recipe."""
     record: RunRecord
-    """What it is done on."""
+    """Contents of run.json."""
 
     def __repr__(self) -> str:
         """Show the folder and the result in one line."""
@@ -101,7 +101,7 @@ class Run:
 def create_run(
     folder: Path, recipe: Recipe, graph: Graph, *, num_threads: int, scopes: Sequence[str] | None = None
 ) -> Run:
-    """Make a run folder, whole or not at all. scopes: the keys of its extractors."""
+    """Make a run folder, complete or not at all. scopes: the keys of its extractors."""
     record = RunRecord(
         run_id=secrets.token_hex(6),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -125,7 +125,7 @@ def create_run(
 
 
 def open_run(folder: str | Path) -> Run:
-    """Open a run folder; a RunError says in one line why it is none."""
+    """Open a run folder; raise a RunError if it is not one."""
     folder = Path(folder)
     if not folder.is_dir():
         raise RunError(f"{folder}: is not a folder")
@@ -148,7 +148,7 @@ def open_run(folder: str | Path) -> Run:
 
 
 def free_folder(recipe: str | Path) -> Path:
-    """Return the first of runs/<name of the recipe's file>-1, -2, ... that is not there yet."""
+    """Return the first of runs/<name of the recipe's file>-1, -2, ... that does not exist yet."""
     number = 1
     while os.path.lexists(Path("runs") / f"{Path(recipe).stem}-{number}"):
         number += 1
@@ -156,46 +156,41 @@ def free_folder(recipe: str | Path) -> Path:
 
 
 def check_graph(run: Run, graph: Graph) -> None:
-    """Raise unless a graph is the one that the run began with."""
+    """Raise unless a graph is unchanged since the run began."""
     same_content = run.record.content is None or run.record.content == content_hash(graph)
     if graph.fingerprint == run.record.fingerprint and same_content:
         return
     what = "edges" if graph.fingerprint != run.record.fingerprint else "features, labels, splits or pairs"
     raise RunError(
-        f"{run.folder}: graph {graph.path or 'in memory'} must be as the run began with it, its {what} have changed; "
-        "train anew"
+        f"{run.folder}: graph {graph.path or 'in memory'} must be unchanged since the run began, "
+        f"its {what} have changed; train again"
     )
 
 
 def check_scopes(run: Run, scopes: Sequence[str]) -> None:
-    """Raise unless the extractors, told by their keys, choose scopes as when the run began."""
+    """Raise unless the keys of the extractors are unchanged since the run began."""
     if run.record.scopes not in (None, _hash_of(scopes)):
         raise RunError(
-            f"{run.folder}: scopes must be chosen as the run began with, another graph or file that an extractor reads "
-            "has changed; train anew"
+            f"{run.folder}: scopes must be unchanged since the run began, "
+            "another graph or file that an extractor reads has changed; train again"
         )
 
 
 def _hash_of(texts: Sequence[str]) -> str:
-    checksum = new_checksum()
-    for text in texts:
-        checksum.update(f"{text}\n".encode())
-    return str(checksum.hexdigest())
+    return checksum_of(*(f"{text}\n".encode() for text in texts))
 
 
 def content_hash(graph: Graph) -> str | None:
     """Hash the checksums of a folder's features, labels, splits and pairs; None for a graph in memory."""
     if graph.path is None:
         return None
-    checksum = new_checksum()
-    for name, entry in sorted(read_manifest(graph.path / MANIFEST).files.items()):
-        if name.startswith(("x", "y", "split/", "pairs/", "edge_attr")):
-            checksum.update(f"{name} {entry.blake2b}\n".encode())
-    return str(checksum.hexdigest())
+    files = sorted(read_manifest(graph.path / MANIFEST).files.items())
+    kinds = ("x", "y", "split/", "pairs/", "edge_attr")
+    return _hash_of([f"{name} {entry.blake2b}" for name, entry in files if name.startswith(kinds)])
 
 
 def versions(num_threads: int) -> dict[str, Any]:
-    """Return the versions and facts of the machine that a run's numbers may depend on."""
+    """Return versions and properties of the machine that may influence the numbers of a run."""
     found: dict[str, Any] = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -207,7 +202,7 @@ def versions(num_threads: int) -> dict[str, Any]:
 
 
 def run_state(folder: Path) -> RunState:
-    """Say whether a run is finished, being worked on by a process, or neither."""
+    """Return whether a run is finished, in use by a process, or stopped."""
     if (folder / RESULT).exists():
         return "finished"
     try:
@@ -215,13 +210,13 @@ def run_state(folder: Path) -> RunState:
             return "stopped"
     except RunError:
         return "running"
-    except WriteError:  # A folder that nobody can write to is one that nobody works on.
+    except WriteError:  # Nobody works in a folder that cannot be written to.
         return "stopped"
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process alone; the system lets go of it however the process ends."""
+    """Lock a folder for this process; the system releases the lock however the process ends."""
     import fcntl
 
     try:
@@ -239,7 +234,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process had not yet given its name, files and folders; only for who holds the folder."""
+    """Remove the temporary files and folders of a killed process; the caller must hold the lock."""
     places = (folder.glob(".*.tmp"), (folder / "checkpoints").glob(".*.tmp"), (folder / "cache").rglob(".*.tmp"))
     for path in list(chain.from_iterable(places)):
         if path.is_dir() and not path.is_symlink():

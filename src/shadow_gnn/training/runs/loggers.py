@@ -1,6 +1,6 @@
 """Loggers: metrics of each epoch as CSV, to TensorBoard and to Weights & Biases.
 
-Not for: printing (cli), nor for what is measured (training/loop.py).
+Not for: printing (cli), nor for the measurements (training/loop.py).
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ Row = Mapping[str, float]
 
 
 class MetricLogger(Protocol):
-    """Where the numbers of an epoch go."""
+    """Receives the numbers of each epoch."""
 
     def log(self, epoch: int, values: Row) -> None:
         """Add the numbers of one epoch, counted from 1."""
         ...
 
     def close(self) -> None:
-        """Write what is still held back."""
+        """Write buffered numbers."""
         ...
 
 
 @dataclass(frozen=True)
 class LogPlace:
-    """What an outside logger needs to know of a run."""
+    """Facts about a run for an external logger."""
 
     folder: Path
-    """The run's folder; logs go below it."""
+    """The run folder; logs go into it."""
     run_id: str
-    """The same for a run and all its continuations."""
+    """Unchanged when a run is resumed."""
     first_epoch: int
-    """The epoch, from 1, that comes next: what was logged from there on is of a past that did not happen."""
+    """The next epoch, from 1; logs from there on belong to epochs that are trained again."""
     config: Mapping[str, Any]
     """The recipe, for display."""
 
 
 class CsvLogger:
-    """One line for each epoch, added as it ends; a torn last line is mended when the run goes on."""
+    """One line for each epoch, added at its end; a torn last line is repaired when the run resumes."""
 
     def __init__(self, path: Path, columns: Sequence[str], past: Sequence[tuple[int, Row]] = ()) -> None:
-        """Write the file anew with the epochs so far, so that it says what the checkpoint says."""
+        """Write the file again with the epochs of the checkpoint."""
         self._path = path
         self._columns = tuple(columns)
         write_csv(path, self._columns, past)
@@ -72,7 +72,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Sequence[tuple[int, Row]
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
-    """Read the epochs of a metrics.csv by column; a last line without its end is left out."""
+    """Read the epochs of a metrics.csv by column; an incomplete last line is left out."""
     text = path.read_text(encoding="utf-8", errors="replace")
     lines = text[: text.rfind("\n") + 1].splitlines()
     names = lines[0].split(",") if lines else []
@@ -107,7 +107,7 @@ class TensorBoardLogger:
 
 
 class WandbLogger:
-    """A run of Weights & Biases; offline it stays below the run's folder."""
+    """A run of Weights & Biases; offline it stays in the run folder."""
 
     def __init__(self, place: LogPlace, mode: str, project: str) -> None:
         try:
@@ -131,12 +131,12 @@ class WandbLogger:
         self._run.log(_finite(values), step=epoch)
 
     def close(self) -> None:
-        """Finish the run: wandb then has all of it on the disk."""
+        """Finish the run, which writes everything to disk."""
         self._run.finish()
 
 
 def open_loggers(recipe: LoggingRecipe, place: LogPlace) -> list[MetricLogger]:
-    """Return the loggers that a recipe asks for, besides CSV."""
+    """Return the loggers of a recipe, besides CSV."""
     loggers: list[MetricLogger] = []
     if recipe.tensorboard:
         loggers.append(TensorBoardLogger(place))
@@ -154,7 +154,7 @@ def _finite(values: Row) -> dict[str, float]:
 
 
 def _csv_line(epoch: int, columns: Sequence[str], values: Row) -> str:
-    """Write numbers with all their digits; a number that was not measured leaves its cell empty."""
+    """Write numbers with all digits; a missing number leaves its cell empty."""
     cells = (repr(values[name]) if name in values else "" for name in columns)
     return ",".join((str(epoch), *cells)) + "\n"
 

@@ -1,4 +1,4 @@
-"""Repeats: one recipe trained with several seeds, each as a run of its own, with mean and deviation of what came out.
+"""Repeats: one recipe trained with several seeds, each in its own run, with mean and deviation of the metrics.
 
 Not for: a single run (run.py).
 """
@@ -28,13 +28,13 @@ MAX_REPEATS = 1000
 
 
 def train_repeats(recipe: Recipe, folder: str | Path, num_repeats: int, options: RunOptions | None = None) -> Path:
-    """Train a recipe with the seeds seed, seed + 1, ... below one folder, and summarise; return the folder."""
+    """Train a recipe with the seeds seed, seed + 1, ... in one folder, summarize, and return the folder."""
     folder, options = Path(folder), options or RunOptions()
     if not 2 <= num_repeats <= MAX_REPEATS:
         raise ValueError(f"train_repeats: num_repeats must be from 2 to {MAX_REPEATS}, got {num_repeats}")
     ranks = join_ranks()
     if ranks.is_main and os.path.lexists(folder):
-        raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
+        raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
     files = {
         RECIPE: write_recipe(with_graph_path(recipe, graph)),
@@ -49,7 +49,7 @@ def train_repeats(recipe: Recipe, folder: str | Path, num_repeats: int, options:
 
 
 def resume_repeats(folder: str | Path, options: RunOptions | None = None) -> Path:
-    """Train the repeats that are not finished yet, and summarise all."""
+    """Train the unfinished repeats, and summarize all."""
     folder, options = Path(folder), options or RunOptions()
     recipe, num_repeats = read_recipe(folder / RECIPE), count_repeats(folder)
     options = replace(
@@ -68,7 +68,7 @@ def resume_repeats(folder: str | Path, options: RunOptions | None = None) -> Pat
                 run = train_recipe(recipe.model_copy(update={"seed": recipe.seed + number}), place, options=options)
             results.append(ranks.from_main(run.result))
         if ranks.is_main:
-            write_json(folder / RESULT, summarise(results))
+            write_json(folder / RESULT, summarize(results))
     return folder
 
 
@@ -78,7 +78,7 @@ def is_repeats(folder: str | Path) -> bool:
 
 
 def count_repeats(folder: Path) -> int:
-    """Return how many repeats a folder is to have."""
+    """Return the number of repeats of a folder, finished or not."""
     content = read_json(folder / REPEATS)
     if content.get("format") != "shadow-repeats" or content.get("version") != VERSION:
         found = content.get("version")
@@ -91,8 +91,8 @@ def count_repeats(folder: Path) -> int:
     return count
 
 
-def summarise(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return mean and sample deviation of every metric, and the values behind them."""
+def summarize(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return mean, sample deviation and values of every metric."""
     return {
         "num_repeats": len(results),
         "monitor": results[0]["monitor"],

@@ -1,6 +1,6 @@
-"""Run: one recipe trained with one seed, in a folder from which it can go on after any end.
+"""Run: one recipe trained with one seed, in a folder from which it can resume after any stop.
 
-Not for: the loop (training/loop.py), the folder before and after training (folder.py), several seeds (repeats.py).
+Not for: the loop (training/loop.py), the files of the folder (folder.py), several seeds (repeats.py).
 """
 
 from __future__ import annotations
@@ -54,19 +54,11 @@ from shadow_gnn.training.runs.loggers import CsvLogger, LogPlace, MetricLogger, 
 _SMALL_GRAPH = 100_000
 
 
-class RunWatcher(Protocol):
-    """Who is told what happens in a run."""
+class RunWatcher(Watcher, Protocol):
+    """Receives the events of a run; the checkpoint of an epoch is written before on_epoch."""
 
     def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
-        """Hear that training begins, or goes on after num_done epochs."""
-        ...
-
-    def on_step(self, step: Step) -> None:
-        """Hear of a step."""
-        ...
-
-    def on_epoch(self, state: TrainingState) -> None:
-        """Hear of an epoch; its checkpoint is written."""
+        """Handle the start of training, or its continuation after num_done epochs."""
         ...
 
 
@@ -79,16 +71,16 @@ class SilentRun(Silent):
 
 @dataclass(frozen=True, eq=False)
 class RunOptions:
-    """What a run can do without."""
+    """Optional settings of a run."""
 
     graph: Graph | None = None
-    """The graph, in the place of the one that the recipe names."""
+    """The graph, instead of the recipe's."""
     watcher: RunWatcher | None = None
-    """Who is told of steps and epochs."""
+    """Receives the events of the run."""
     cache_folder: Path | None = None
-    """Where scopes are kept if the recipe's cache is on disk; None for the run's own folder."""
+    """Folder of scopes if the recipe's cache is on disk; None for one in the run folder."""
     check_memory: bool = True
-    """Refuse a run that would need more memory than there is."""
+    """Refuse a run that needs more memory than is available."""
 
 
 def train_recipe(
@@ -109,10 +101,10 @@ def train_recipe(
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe, overrides)
     elif overrides:
-        raise ValueError("train_recipe: overrides must go with the file of a recipe, got a Recipe")
+        raise ValueError("train_recipe: overrides must be used with a recipe file, got a Recipe")
     check_method(recipe, ranks)
     if ranks.is_main and os.path.lexists(folder):
-        raise WriteError(f"{folder}: exists already; choose another folder, or go on with shadow resume {folder}")
+        raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
     recipe = with_graph_path(recipe, graph)
     if options.check_memory:
@@ -127,7 +119,7 @@ def train_recipe(
 
 
 def _create_run(folder: Path, setup: RunSetup, ranks: Ranks) -> Run:
-    """Make the run folder as the main rank; the others are told what it is of."""
+    """Make the run folder as the main rank, and send its record to the others."""
     recipe, made = setup.recipe, None
     if ranks.is_main:
         num_threads = torch.get_num_threads()
@@ -137,9 +129,9 @@ def _create_run(folder: Path, setup: RunSetup, ranks: Ranks) -> Run:
 
 
 def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptions | None = None) -> Run:
-    """Go on with a run that was stopped, and end as if it had not been; a finished run is left as it is.
+    """Resume a stopped run, with the same result as without the stop; a finished run stays unchanged.
 
-    source: the checkpoint to go on from, if it is not to be the last one.
+    source: the checkpoint to resume from.
     """
     options, ranks = options or RunOptions(), join_ranks()
     run = open_run(folder)
@@ -159,7 +151,7 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
 
 
 def _scope_keys(setup: RunSetup) -> list[str]:
-    """Return what decides the scopes of a run beside its graph: an extractor's key names all else that it reads."""
+    """Return the keys of a run's extractors, which cover everything they read besides the graph."""
     return [extractor.key for extractor in (*setup.training_extractors, *setup.evaluation_extractors)]
 
 
@@ -174,22 +166,22 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
 
 
 def check_disk(setup: RunSetup, ranks: Ranks = ALONE) -> None:
-    """Raise if the disk has too little space for the batches that the processes of this machine are to pack."""
+    """Raise if the disk has too little space for the packed batches of this machine's processes."""
     if setup.pack_folder is not None and setup.pack_bytes:
         check_space(setup.pack_folder, setup.pack_bytes * ranks.num_local)
 
 
 def check_memory(recipe: Recipe, graph: Graph, ranks: Ranks = ALONE) -> None:
-    """Raise, with advice, if a run would need more memory than there is now for each process of this machine."""
+    """Raise, with advice, if a run needs more memory than is available for each process of this machine."""
     free = available_memory()
     free = None if free is None else free // ranks.num_local
-    # The equations cost an extraction; a graph that is far too small to matter is not looked at.
+    # The estimate costs an extraction, so small graphs are skipped.
     if free is not None and graph.num_nodes + graph.num_edges > _SMALL_GRAPH:
         check_need(run_need(recipe, graph), free)
 
 
 def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
-    """Return the recipe with the whole paths of its graph's folder and scope files, to mean the same from anywhere."""
+    """Return the recipe with absolute paths of its graph folder and scope files."""
     from shadow_gnn.graph.datasets import BUILT_IN
 
     recipe = _with_other_paths(recipe)
@@ -199,7 +191,7 @@ def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
 
 
 def _with_other_paths(recipe: Recipe) -> Recipe:
-    """Return the recipe with the whole paths of the folders and files that its extractors name."""
+    """Return the recipe with absolute paths in its extractors."""
 
     def whole(extractor: BaseExtractor | None) -> BaseExtractor | None:
         return None if extractor is None else extractor.with_absolute_paths()
@@ -209,7 +201,7 @@ def _with_other_paths(recipe: Recipe) -> Recipe:
 
 
 def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
-    """Train from a checkpoint, if there is one, to the end, and write what came out."""
+    """Train to the end, from a checkpoint if there is one, and write the result."""
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
         _fit(setup, checkpoint_from_main(None, ranks), _Follower(setup), ranks)
@@ -228,7 +220,7 @@ def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks
             state = _fit(setup, checkpoint, keeper, ranks)
         except TrainingError as error:
             epochs = checkpoints.epochs()
-            kept = f"; the checkpoint of epoch {epochs[0]} is kept in {run.folder}" if epochs else ""
+            kept = f"; the checkpoint of epoch {epochs[0]} is in {run.folder}" if epochs else ""
             raise TrainingError(f"{error}{kept}") from error
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
@@ -249,7 +241,7 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
 
 
 def _test(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
-    """Give the model the weights of its best epoch and return how good it is on the test targets, if there are any."""
+    """Restore the weights of the best epoch and return the test metrics, if there is a test split."""
     assert best is not None
     restore_model(best, setup.model)
     if not setup.has_split("test"):
@@ -260,7 +252,7 @@ def _test(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> dict[str, f
 
 @dataclass(frozen=True, eq=False)
 class _Follower(Silent):
-    """Keeps the scopes that a rank which writes nothing else has extracted."""
+    """Writes the cached scopes of a rank, and nothing else."""
 
     setup: RunSetup
 
@@ -286,7 +278,7 @@ class _Keeper:
         number = epoch.number + 1
         content = {"run_id": self.run.record.run_id, "history": [asdict(past) for past in state.history]}
         checkpoint = take_checkpoint(state.model, state.optimizer, content)
-        # The best one first: a run that is killed between the two makes this epoch again and writes the same.
+        # The best one first: after a kill between the two, this epoch is repeated with the same result.
         if state.best is epoch:
             self.checkpoints.write_best(checkpoint)
         ends = number == settings.num_epochs or stops_early(state, settings)
@@ -324,7 +316,7 @@ def _numbers(epoch: Epoch) -> dict[str, float]:
 
 
 def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, float]) -> None:
-    """Write the best epoch's model and how good it is; result.json comes last and says that all is there."""
+    """Write the best epoch's model and its metrics; result.json comes last and marks the run as finished."""
     best = state.best
     assert best is not None
     write_model(run.folder, setup.model, _config(setup))
@@ -370,12 +362,12 @@ def _config(setup: RunSetup) -> ModelConfig:
 
 
 def _branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
-    """Return what the edges of each branch have, if any branch has those of another graph."""
+    """Return the edge arrays of each branch, if any branch has the edges of another graph."""
     if all(extractor.edge_graph(setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
         return None
     return tuple(branch_edges(setup.recipe, setup.graph))
 
 
 def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:
-    """Write a metric that is not defined as null, which JSON has, and not as nan, which it has not."""
+    """Replace nan by None, as JSON has no nan."""
     return {name: value if math.isfinite(value) else None for name, value in metrics.items()}

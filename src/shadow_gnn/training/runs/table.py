@@ -1,6 +1,6 @@
-"""Runs table: one line for each run below a folder, as far as it has come.
+"""Runs table: one line for each run in a folder, finished or not.
 
-Not for: going on with a run (run.py); nothing here needs torch.
+Not for: resuming a run (run.py); nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from shadow_gnn.training.runs.loggers import read_csv
 
 @dataclass(frozen=True)
 class RunLine:
-    """What the table says of one run."""
+    """One run in the table."""
 
     name: str
-    """Its folder, from the one that was listed."""
+    """Its folder, relative to the listed one."""
     layer: str
     """Layers of all branches."""
     num_layers: str
-    """Their number, of all branches."""
+    """Number of layers of all branches."""
     extractor: str
-    """Extractors of all branches, with what decides the size of a scope."""
+    """Extractors of all branches, with the size of a scope."""
     monitor: str
     """The metric of the next two columns."""
     valid: float | None
@@ -42,7 +42,7 @@ class RunLine:
     num_epochs: int
     """Epochs done; of repeats: repeats finished."""
     state: RunState | str
-    """finished, running, stopped, or what is wrong with the folder."""
+    """finished, running, stopped, or a fault of the folder."""
 
 
 def list_runs(folder: str | Path) -> list[RunLine]:
@@ -106,9 +106,9 @@ def _repeats_line(folder: Path, name: str, recipe: Recipe, state: RunState) -> R
 
 
 def _what(recipe: Recipe) -> tuple[str, str, str]:
-    """Return layers, their number and extractors of a recipe, each once where branches are alike.
+    """Return layers, their number and extractors of a recipe; equal branches are shown once.
 
-    A normal GNN has its method in the place of an extractor.
+    A normal GNN has its method instead of an extractor.
     """
     method = recipe.training.method
     models = [part.model or recipe.model for part in recipe.all_branches]

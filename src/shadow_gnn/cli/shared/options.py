@@ -1,0 +1,63 @@
+"""Options: arguments and options that several commands share, and the recipe that they name.
+
+Not for: options of one command, which are in its own file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from shadow_gnn.recipe import Recipe
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the results as JSON, with nothing else on stdout.")]
+"""The option of every command."""
+RecipeArgument = Annotated[Path, typer.Argument(help="Recipe: a TOML file, or paper/NAME for one of the paper's.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be repeated."),
+]
+RecipeGraphOption = Annotated[
+    str | None,
+    typer.Option(help="Graph folder or built-in graph.", show_default="the recipe's"),
+]
+GraphArgument = Annotated[
+    str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph, such as debian.")
+]
+AnySizeOption = Annotated[
+    bool, typer.Option("--any-size", help="Train even if the estimate exceeds the available memory.")
+]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")]
+ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="Threads to use; 0 uses every core.")]
+RunArgument = Annotated[Path, typer.Argument(help="Run folder.")]
+RunGraphOption = Annotated[
+    str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
+]
+
+
+def recipe_changes(changes: list[str] | None, graph: str | None) -> list[str]:
+    """Return the changes of --set, with --graph as one more."""
+    from shadow_gnn.recipe.record import toml_value
+
+    return [*(changes or []), *([] if graph is None else [f"graph={toml_value(graph)}"])]
+
+
+def named_recipe(path: Path, changes: list[str] | None = None, graph: str | None = None) -> Recipe:
+    """Read the recipe that a command names, with the changes of --set and --graph."""
+    from shadow_gnn.recipe.file import read_recipe
+    from shadow_gnn.recipe.named import find_recipe
+
+    return read_recipe(find_recipe(path), recipe_changes(changes, graph))
+
+
+def prepare_training(recipe: Recipe | None) -> None:
+    """Set up memory and kernels of this process before torch computes anything."""
+    from shadow_gnn.base.allocator import keep_freed_memory
+    from shadow_gnn.base.bf16 import use_working_kernels
+
+    keep_freed_memory()
+    if recipe is not None and recipe.training.precision == "bf16":
+        use_working_kernels()
