@@ -78,7 +78,7 @@ class BaseExtractor(ABC):
             return self.choose(graph, groups, seed)
         check_scope_graph(other, graph)
         scopes = self.choose(replace(other, x=graph.x) if self.reads_features else other, groups, seed)
-        return scopes if self.scope_edges == "scope_graph" else on_graph(self, graph, scopes)
+        return scopes if self.scope_edges == "scope_graph" else on_graph(graph, scopes, self.common)
 
     @property
     def deterministic(self) -> bool:
@@ -89,6 +89,11 @@ class BaseExtractor(ABC):
     def reads_features(self) -> bool:
         """False unless a kind says otherwise: scopes do not depend on features."""
         return False
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """The options that every call of the core takes."""
+        return {"edge_pos": self.edge_pos, "hide": self.hide, "num_threads": self.num_threads}
 
     @property
     def key(self) -> str:

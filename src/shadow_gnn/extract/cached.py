@@ -37,6 +37,8 @@ class CachedExtractor:
     features: a changed graph or parameter never meets them.
     """
 
+    deterministic = True
+
     def __init__(
         self,
         extractor: Extractor,
@@ -53,6 +55,8 @@ class CachedExtractor:
         check_int("CachedExtractor", "max_bytes", max_bytes, 0, 2**62)
         check_int("CachedExtractor", "segment_bytes", segment_bytes, 1, 2**62)
         self.extractor = extractor
+        self.reads_features, self.edge_pos = extractor.reads_features, extractor.edge_pos
+        self.hide, self.num_threads = extractor.hide, extractor.num_threads
         self.folder = None if folder is None else Path(folder)
         self.max_bytes = max_bytes
         self.segment_bytes = segment_bytes
@@ -60,34 +64,9 @@ class CachedExtractor:
         self._lock = threading.Lock()
 
     @property
-    def deterministic(self) -> bool:
-        """The seed does not matter."""
-        return True
-
-    @property
     def key(self) -> str:
         """The key of the wrapped extractor: a kept scope is the same scope."""
         return self.extractor.key
-
-    @property
-    def reads_features(self) -> bool:
-        """As the wrapped extractor."""
-        return self.extractor.reads_features
-
-    @property
-    def edge_pos(self) -> bool:
-        """As the wrapped extractor."""
-        return self.extractor.edge_pos
-
-    @property
-    def hide(self) -> Hide:
-        """As the wrapped extractor."""
-        return self.extractor.hide
-
-    @property
-    def num_threads(self) -> int:
-        """As the wrapped extractor."""
-        return self.extractor.num_threads
 
     def edge_graph(self, graph: Graph) -> Graph:
         """Return the graph whose edges the scopes have, as the wrapped extractor."""

@@ -58,12 +58,8 @@ def feature_rows(graph: Graph, node_id: Ints, *, ask: bool | None = None) -> NDA
     features = graph.x
     if features is None:
         return None
-    if isinstance(features, DenseFeatures):
-        arrays = [features.matrix] if features.scale is None else [features.matrix, features.scale]
-    else:
-        arrays = [features.indptr, features.indices, features.data]
     _check_index("node_id", node_id, features.shape[0])
-    if not all(plain(array) for array in arrays):
+    if not all(plain(array) for array in feature_arrays(features).values()):
         return features.rows(node_id)
     with _naming_folder(graph):
         if isinstance(features, DenseFeatures):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import BLOCK_BYTES, new_checksum, open_regular, replace_file
+from shadow_gnn.extract.subgraphs import offsets, stretches
 
 VERSION = 1
 MAX_HEADER_BYTES = 1 << 16
@@ -91,18 +92,11 @@ class ScopeFile:
         """Return the nodes of some rows, in that order, as copies."""
         first = self.nodes.ptr[rows]
         length = self.nodes.ptr[rows + 1] - first
-        node_id = self._stretches(self.nodes.node_id, first, length).astype(np.int64, copy=False)
-        score = self._stretches(self.nodes.score, first, length)
-        ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
-        return ScopeNodes(self.nodes.targets[rows], ptr, node_id, score)
-
-    def _stretches(self, array: NDArray[Any], first: Ints, length: Ints) -> NDArray[Any]:
-        size = array.dtype.itemsize
         try:
-            joined = _core.gather_ragged(array.view(np.uint8), first * size, length * size)
+            node_id, score = (stretches(array, first, length) for array in (self.nodes.node_id, self.nodes.score))
         except _core.FileChanged as error:
             raise SourceError(f"{self.path}: {error}") from error
-        return np.asarray(joined).view(array.dtype)
+        return ScopeNodes(self.nodes.targets[rows], offsets(length), node_id.astype(np.int64, copy=False), score)
 
 
 def sorted_nodes(targets: Ints, ptr: Ints, node_id: Ints, score: NDArray[np.float32]) -> ScopeNodes:
@@ -112,8 +106,7 @@ def sorted_nodes(targets: Ints, ptr: Ints, node_id: Ints, score: NDArray[np.floa
     rank = np.empty(len(targets), np.int64)
     rank[by_target] = np.arange(len(targets))
     order = np.lexsort((node_id, -score, np.repeat(rank, length)))
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(length[by_target])))
-    return ScopeNodes(targets[by_target], offsets, node_id[order], score[order])
+    return ScopeNodes(targets[by_target], offsets(length[by_target]), node_id[order], score[order])
 
 
 def write_scope_file(path: str | Path, parts: Sequence[ScopeNodes], origin: Origin) -> None:

@@ -6,33 +6,24 @@ Not for: making the other graph (diffused/), nor for the option that names it (b
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from shadow_gnn.extract.induce import induce
-from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
 
-def on_graph(extractor: Extractor, graph: Graph, scopes: Subgraphs) -> Subgraphs:
-    """Induce nodes that an extractor chose in another graph on this one, best first.
+def on_graph(graph: Graph, scopes: Subgraphs, common: dict[str, Any]) -> Subgraphs:
+    """Induce nodes chosen in another graph on this one, best first; common: the extractor's common options.
 
     A node that no path in the graph joins to a target inside the scope falls out. Features and labels are the graph's;
     a link that the extractor hides is hidden here too.
     """
     scope = np.repeat(np.arange(len(scopes)), np.diff(scopes.ptr))
     order = np.lexsort((-scopes.score, scope))
-    induced = induce(
-        graph,
-        scopes.targets,
-        scopes.ptr,
-        scopes.node_id[order],
-        scopes.score[order],
-        edge_pos=extractor.edge_pos,
-        hide=extractor.hide,
-        num_threads=extractor.num_threads,
-    )
+    induced = induce(graph, scopes.targets, scopes.ptr, scopes.node_id[order], scopes.score[order], **common)
     return replace(induced, nodes_touched=scopes.nodes_touched, edges_touched=scopes.edges_touched)
 
 

@@ -122,7 +122,7 @@ def select(subgraphs: Subgraphs, scopes: NDArray[np.int64]) -> Subgraphs:
     )
 
 
-def offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
     """Return where each of consecutive ranges of these sizes begins, and where the last one ends."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract.gather import feature_rows
-from shadow_gnn.graph.record import Array, Graph
+from shadow_gnn.extract.subgraphs import offsets
+from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
 
@@ -41,23 +43,16 @@ def training_view(graph: Graph, nodes: Ints) -> Graph:
     """
     inside = np.zeros(graph.num_nodes, dtype=bool)
     inside[nodes] = True
-    kept = [_kept_edges(graph, inside, start, stop) for start, stop in _row_blocks(graph)]
-    positions = np.concatenate([position for position, _ in kept]) if kept else np.zeros(0, np.int64)
-    counts = np.concatenate([count for _, count in kept]) if kept else np.zeros(0, np.int64)
+    kept = [(np.zeros(0, np.int64),) * 2, *(_kept_edges(graph, inside, *block) for block in _row_blocks(graph))]
+    positions, counts = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return with_edges(graph, offsets(counts), positions)
 
-    def of_kept(array: Array | None) -> Array | None:
-        return None if array is None else array[positions]
 
-    return replace(
-        graph,
-        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64))),
-        indices=graph.indices[positions],
-        edge_weight=of_kept(graph.edge_weight),
-        edge_attr=of_kept(graph.edge_attr),
-        edge_id=of_kept(graph.edge_id),
-        path=None,
-        fingerprint_hint=None,
-    )
+def with_edges(graph: Graph, indptr: Ints, kept: NDArray[Any]) -> Graph:
+    """Return the graph in memory with some of its edges; kept: their positions, or a flag for each edge."""
+    names = ("indices", "edge_weight", "edge_attr", "edge_id")
+    arrays = {name: None if (array := getattr(graph, name)) is None else array[kept] for name in names}
+    return replace(graph, indptr=indptr, path=None, fingerprint_hint=None, **arrays)
 
 
 def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatistics:
@@ -130,5 +125,4 @@ def _kept_edges(graph: Graph, inside: NDArray[np.bool_], start: int, stop: int) 
     """Return the positions of the edges inside among the rows start to stop, and how many each row has."""
     ptr = np.asarray(graph.indptr[start : stop + 1])
     keep = inside[graph.indices[ptr[0] : ptr[-1]]] & np.repeat(inside[start:stop], np.diff(ptr))
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)))
-    return ptr[0] + np.flatnonzero(keep), np.diff(before[ptr - ptr[0]])
+    return ptr[0] + np.flatnonzero(keep), np.diff(offsets(keep)[ptr - ptr[0]])

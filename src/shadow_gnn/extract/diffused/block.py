@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.extract.subgraphs import offsets
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
@@ -34,8 +36,7 @@ class Block:
 
     def where(self, kept: NDArray[np.bool_]) -> Block:
         """Return the block with the entries that are kept alone."""
-        before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))
-        return Block(self.start, before[self.ptr], self.column[kept], self.score[kept])
+        return Block(self.start, offsets(kept)[self.ptr], self.column[kept], self.score[kept])
 
 
 def best_of(block: Block, *, topk: int | None, threshold: float) -> Block:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.extract.diffused.block import Block, best_of
 from shadow_gnn.extract.gather import feature_rows
+from shadow_gnn.extract.subgraphs import offsets
 from shadow_gnn.graph.record import Graph, SparseFeatures
 
 Search = Literal["exact", "hnsw"]
@@ -114,7 +115,7 @@ def _exact_dense(units: NDArray[np.float32], topk: int | None, threshold: float)
         least = np.full((len(cosine), 1), threshold, np.float32) if topk is None else _bound(cosine, topk)
         place = np.flatnonzero(cosine >= least)
         row, column = np.divmod(place, num_nodes)
-        found = Block(start, _ptr(row, len(cosine)), column, cosine.reshape(-1)[place])
+        found = Block(start, offsets(np.bincount(row, minlength=len(cosine))), column, cosine.reshape(-1)[place])
         yield best_of(found, topk=topk, threshold=threshold)
 
 
@@ -156,9 +157,4 @@ def _of_table(start: int, column: NDArray[np.int64], score: NDArray[np.float32])
     flat, value = column.reshape(-1).astype(np.int64), score.reshape(-1).astype(np.float32)
     value = np.where(flat == start + row, np.float32(np.inf), value)
     kept = flat >= 0
-    return Block(start, _ptr(row[kept], num_rows), flat[kept], value[kept])
-
-
-def _ptr(row: NDArray[np.int64], num_rows: int) -> NDArray[np.int64]:
-    counts = np.bincount(row, minlength=num_rows)
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
+    return Block(start, offsets(np.bincount(row[kept], minlength=num_rows)), flat[kept], value[kept])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Count
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.extract.walk_arrays import reversed_lists
@@ -54,12 +54,12 @@ class FireExtractor(BaseExtractor):
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Burn from each target."""
-        return extract_by(
+        return run_core(
             _core.extract_fire,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             forward=self.forward,
             backward=self.backward,
             max_nodes=self.max_nodes,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Positive, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
@@ -43,12 +43,12 @@ class HeatExtractor(BaseExtractor):
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes of the highest score."""
-        return extract_by(
+        return run_core(
             _core.extract_heat,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             topk=self.topk,
             time=self.t,
             tolerance=self.tolerance or 0.0,

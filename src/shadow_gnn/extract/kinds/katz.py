@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Positive, Topk
 from shadow_gnn.extract.spectral_bound import spectral_bound
 from shadow_gnn.extract.subgraphs import Subgraphs
@@ -46,12 +46,12 @@ class KatzExtractor(BaseExtractor):
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes of the highest score."""
-        return extract_by(
+        return run_core(
             _core.extract_katz,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             topk=self.topk,
             attenuation=self.attenuation_on(graph),
             max_weight=spectral_bound(graph, num_threads=self.num_threads).max_weight,

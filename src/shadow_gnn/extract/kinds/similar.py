@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor, OtherGraph, fingerprint_of, opened
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.gather import plain
 from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, Count, Teleport, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets, stretches
@@ -74,12 +74,12 @@ class SimilarExtractor(BaseExtractor):
         if graph.x is None:
             raise ValueError("SimilarExtractor: graph must have features to compare, got one without")
         more_ptr, more_id = self._more(graph, targets)
-        return extract_by(
+        return run_core(
             _core.extract_similar,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             features=_core_features(graph.x),
             topk=self.topk,
             candidates=self.candidates,

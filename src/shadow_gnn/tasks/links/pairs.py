@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shadow_gnn.extract.subgraphs import offsets
+from shadow_gnn.extract.training_view import with_edges
 from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
@@ -100,17 +102,7 @@ def without_links(graph: Graph, pairs: Ints) -> Graph:
     positions = positions_of(graph, ends[:, 0], ends[:, 1])
     keep = np.ones(graph.num_edges, dtype=bool)
     keep[positions[positions >= 0]] = False
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)))
-    return replace(
-        graph,
-        indptr=before[graph.indptr],
-        indices=graph.indices[keep],
-        edge_weight=None if graph.edge_weight is None else graph.edge_weight[keep],
-        edge_attr=None if graph.edge_attr is None else graph.edge_attr[keep],
-        edge_id=None if graph.edge_id is None else graph.edge_id[keep],
-        path=None,
-        fingerprint_hint=None,
-    )
+    return with_edges(graph, offsets(keep)[graph.indptr], keep)
 
 
 def with_links(graph: Graph, pairs: Ints) -> Graph:
@@ -127,11 +119,10 @@ def with_links(graph: Graph, pairs: Ints) -> Graph:
     rows = np.concatenate((receiver, fresh[:, 1]))
     columns = np.concatenate((np.asarray(graph.indices, dtype=np.int64), fresh[:, 0]))
     order = np.lexsort((columns, rows))
-    counts = np.bincount(rows, minlength=graph.num_nodes)
     weight = graph.edge_weight
     return replace(
         graph,
-        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64))),
+        indptr=offsets(np.bincount(rows, minlength=graph.num_nodes)),
         indices=columns[order].astype(graph.indices.dtype),
         edge_weight=None if weight is None else np.concatenate((weight, np.ones(len(fresh), np.float32)))[order],
         edge_id=None,
