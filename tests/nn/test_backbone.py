@@ -29,7 +29,7 @@ from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
 from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.readouts.readout import Readout
-from shadow_gnn.nn.sparse.ops import Adjacency, drop_edges
+from shadow_gnn.nn.sparse.adjacency import Adjacency, drop_edges
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

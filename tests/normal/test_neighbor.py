@@ -12,7 +12,8 @@ from tests.normal.reference import exact_graph, in_double, normal_model
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.layers.sgc import SgcLayer
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalized, scaled
+from shadow_gnn.nn.sparse.adjacency import Adjacency, normalized, scaled
+from shadow_gnn.nn.sparse.ops import aggregate
 from shadow_gnn.normal import NeighborLoader, closure_batch
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.task import node_task, split_targets

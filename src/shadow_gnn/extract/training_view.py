@@ -51,7 +51,7 @@ def training_view(graph: Graph, nodes: Ints) -> Graph:
 def with_edges(graph: Graph, indptr: Ints, kept: NDArray[Any]) -> Graph:
     """Return the graph in memory with some of its edges; kept: their positions, or a flag for each edge."""
     names = ("indices", "edge_weight", "edge_attr", "edge_id")
-    arrays = {name: None if (array := getattr(graph, name)) is None else array[kept] for name in names}
+    arrays: dict[str, Any] = {name: None if (array := getattr(graph, name)) is None else array[kept] for name in names}
     return replace(graph, indptr=indptr, path=None, fingerprint_hint=None, **arrays)
 
 

@@ -283,8 +283,8 @@ def collate(
         order=order,
         hop_ptr=tuple(joined.hop_ptr.tolist()) if order == "hop" else None,
         ptr=torch.from_numpy(subgraphs.ptr.copy()) if order == "subgraph" else None,
-        x=_tensor(feature_rows(graph, node_id)) if features else None,
-        y=_tensor(array_rows(graph, "y", np.ascontiguousarray(subgraphs.targets[:, 0]))) if single else None,
+        x=tensor_of(feature_rows(graph, node_id)) if features else None,
+        y=tensor_of(array_rows(graph, "y", np.ascontiguousarray(subgraphs.targets[:, 0]))) if single else None,
         **_scope_edge_arrays(edge_graph, subgraphs, joined, edge_arrays),
     )
 
@@ -331,15 +331,16 @@ def look_up_edge_arrays(graph: Graph, position: NDArray[np.int64], names: Sequen
     """Return edge arrays by name, as fields of a Batch; position [E]: of each edge in the graph."""
     found: dict[str, Tensor | None] = {}
     if "id" in names:
-        found["edge_id"] = _tensor(position if graph.edge_id is None else array_rows(graph, "edge_id", position))
+        found["edge_id"] = tensor_of(position if graph.edge_id is None else array_rows(graph, "edge_id", position))
     if "weight" in names:
-        found["edge_weight"] = _tensor(array_rows(graph, "edge_weight", position))
+        found["edge_weight"] = tensor_of(array_rows(graph, "edge_weight", position))
     if "attr" in names:
-        found["edge_attr"] = _tensor(array_rows(graph, "edge_attr", position))
+        found["edge_attr"] = tensor_of(array_rows(graph, "edge_attr", position))
     return found
 
 
-def _tensor(array: NDArray[Any] | None) -> Tensor | None:
+def tensor_of(array: NDArray[Any] | None) -> Tensor | None:
+    """Return an array as a tensor; None stays None."""
     return None if array is None else torch.from_numpy(array)
 
 

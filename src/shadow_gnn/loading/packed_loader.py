@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.options import check_int
-from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
+from shadow_gnn.graph.record import DenseFeatures, SparseFeatures
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.epochs import WHOLE, RankPart, derive_seed, made_ahead, permutation
 from shadow_gnn.loading.loader import Loader
@@ -39,18 +39,9 @@ class PackedLoader:
     def __init__(self, loader: Loader, folder: Path) -> None:
         """Check and store; loader: makes the batches. folder: where the file is kept."""
         check_packable(loader)
+        self.graph, self.targets = loader.graph, loader.targets
         self._loader, self._folder = loader, folder
         self._rows = permutation(len(loader.targets), derive_seed("packed targets", loader.seed, None))
-
-    @property
-    def graph(self) -> Graph:
-        """What the batches are made of."""
-        return self._loader.graph
-
-    @property
-    def targets(self) -> Ints:
-        """[B, T], what the batches of an epoch are of."""
-        return self._loader.targets
 
     def path(self, part: RankPart = WHOLE) -> Path:
         """Return the file of a process's part, which is there once an epoch was whole."""
@@ -75,8 +66,7 @@ class PackedLoader:
         """Iterate over one process's part of an epoch; the other targets are not looked at."""
         check_int("PackedLoader", "epoch", number, 0)
         order = permutation(len(self), derive_seed("packed batches", self._loader.seed, number))
-        batches = self._batches(order, part)
-        return made_ahead(batches, self._loader.prefetch)
+        return made_ahead(self._batches(order, part), self._loader.prefetch)
 
     def _batches(self, order: Ints, part: RankPart) -> Iterator[Batch]:
         numbers, path = order.tolist(), self.path(part)

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.loading.batch import Batch, EdgeArray
 from shadow_gnn.nn.layers.base import Layer, Preparation
+from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, drop_edges, normalized, scaled
 from shadow_gnn.nn.sparse.edge_list import EdgeList, edge_list
-from shadow_gnn.nn.sparse.ops import Adjacency, degree_left, drop_edges, normalized, scaled
 
 
 class Backbone(nn.Module):

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import Norm
-from shadow_gnn.nn.sparse.ops import RowActivation, RowNorm, norm_rows
+from shadow_gnn.nn.sparse.ops import norm_rows
+from shadow_gnn.nn.sparse.plain import RowActivation, RowNorm
 
 EPSILON = 1e-9
 """Added to the variance, as the authors do."""

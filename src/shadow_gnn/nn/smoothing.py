@@ -18,7 +18,8 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph, SparseFeatures
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate
 
 Kind = Literal["symmetric", "row", "none"]
 Matrix = NDArray[np.float32]
@@ -127,14 +128,15 @@ def _operator(graph: Graph | csr_array[Any], kind: Kind, self_edges: bool) -> _O
             raise ValueError(f"smoothed: graph must have no negative values, got {weight.min()}")
     left = right = None
     if kind != "none":
-        degree = _row_sums(indptr, weight) + self_edges
+        degree = row_sums(indptr, weight) + self_edges
         factor = np.where(degree > 0, np.maximum(degree, 1e-300) ** (-0.5 if kind == "symmetric" else -1), 0)
         left = torch.from_numpy(factor.astype(np.float32))[:, None]
         right = left if kind == "symmetric" else None
     return _Operator(indptr, indices, weight, left, right, self_edges)
 
 
-def _row_sums(indptr: NDArray[np.int64], weight: NDArray[Any] | None) -> NDArray[np.float64]:
+def row_sums(indptr: NDArray[np.int64], weight: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Return the sum of the weights of each row; without weights, the number of its edges. [N]"""
     counts = np.diff(indptr)
     if weight is None:
         return counts.astype(np.float64)

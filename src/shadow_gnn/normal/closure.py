@@ -6,18 +6,18 @@ Not for: scopes, where every target has a graph of its own (extract), or which t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.core_calls import check_targets
-from shadow_gnn.extract.gather import array_rows, feature_rows
+from shadow_gnn.extract.core_calls import check_targets, naming_folder
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
+from shadow_gnn.normal.joined import JoinedRows, joined_batch
 
 Ints = NDArray[np.int64]
 
@@ -50,7 +50,7 @@ def closure_batch(
     nodes = single_targets(graph, targets, "closure_batch")
     drawn = check_fanouts("closure_batch", num_hops, fanouts)
     weight = graph.edge_weight if "weight" in edge_arrays else None
-    try:
+    with naming_folder(graph, "closure_batch"):
         node_id, hop_ptr, indptr, indices, position, degree, scale = _core.closure(
             _core.GraphView(graph.indptr, graph.indices, weight, not graph.directed),
             nodes,
@@ -59,32 +59,15 @@ def closure_batch(
             positions=bool(edge_arrays),
             seed=seed & (2**64 - 1),
         )
-    except (_core.CorruptGraph, _core.FileChanged) as error:
-        raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"closure_batch: {error}") from None
-    num_nodes, num_targets = len(node_id), len(nodes)
-    labels = array_rows(graph, "y", nodes)
-    x = feature_rows(graph, node_id) if features else None
-    return Batch(
-        targets=torch.from_numpy(nodes[:, None].copy()),
-        target_row=torch.arange(num_targets) if target_row is None else torch.from_numpy(target_row.copy()),
-        target_node=torch.arange(num_targets)[:, None],
-        node_id=torch.from_numpy(node_id),
-        hop=torch.from_numpy(np.repeat(np.arange(len(hop_ptr)), np.diff(hop_ptr, prepend=0))),
-        score=torch.ones(num_nodes),
-        subgraph=torch.zeros(num_nodes, dtype=torch.int64),
-        indptr=torch.from_numpy(indptr),
-        indices=torch.from_numpy(indices),
-        order="hop",
-        hop_ptr=tuple(hop_ptr.tolist()),
-        ptr=None,
-        x=None if x is None else torch.from_numpy(x),
-        y=None if labels is None else torch.from_numpy(labels),
-        degree=torch.from_numpy(degree),
-        edge_scale=None if drawn is None else torch.from_numpy(scale),
-        **(look_up_edge_arrays(graph, position, edge_arrays) if edge_arrays else {}),
+    batch = joined_batch(
+        graph,
+        JoinedRows(node_id, hop_ptr, indptr, indices, position),
+        features=features,
+        edge_arrays=edge_arrays,
+        target_row=target_row,
     )
+    edge_scale = None if drawn is None else torch.from_numpy(scale)
+    return replace(batch, degree=torch.from_numpy(degree), edge_scale=edge_scale)
 
 
 def single_targets(graph: Graph, targets: ArrayLike, owner: str) -> Ints:

@@ -36,12 +36,10 @@ class FullLoader:
         """
         check_fanouts("FullLoader", num_hops, None)
         check_layout("FullLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
-        self.graph = graph
+        self.graph, self.num_hops, self.inputs = graph, num_hops, inputs
         self.targets = single_targets(graph, targets, "FullLoader")[:, None]
         self.batch_size = max(1, len(self.targets))
-        self.num_hops = num_hops
         self.edge_arrays = tuple(edge_arrays)
-        self.inputs = inputs
         self._batch: Batch | None = None
 
     def __len__(self) -> int:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.core_calls import resolve_threads
+from shadow_gnn.extract.core_calls import naming_folder, resolve_threads
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import single_targets
@@ -55,10 +54,8 @@ def hop_counts(
     for start in range(0, len(nodes), _BLOCK_TARGETS):
         progress("counting neighborhoods", start, len(nodes))
         block = np.ascontiguousarray(nodes[start : start + _BLOCK_TARGETS])
-        try:
+        with naming_folder(graph):
             parts.append(_core.hop_counts(view, block, num_hops=num_hops, num_threads=resolve_threads(num_threads)))
-        except (_core.CorruptGraph, _core.FileChanged) as error:
-            raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
     empty = np.zeros((0, num_hops + 1), np.int64)
     found = [np.concatenate([empty, *(part[side] for part in parts)]) for side in (0, 1)]
     return HopCounts(*found)

@@ -176,14 +176,6 @@ class _Pass:
         if self.options.on_block is not None:
             self.options.on_block(done, count)
 
-    @property
-    def _num_tables(self) -> int:
-        return _num_tables(self.branch)
-
-    @property
-    def _row_bytes(self) -> int:
-        return _row_bytes(self.branch, self.dtype)
-
     def _cut(self) -> list[tuple[int, int]]:
         """Return the first and last + 1 node of each block."""
         num_nodes, size = self.graph.num_nodes, self.options.block_nodes
@@ -206,7 +198,7 @@ class _Pass:
         def cost(stop: int) -> int:
             num_edges = int(indptr[stop]) - int(indptr[start])
             rows = (stop - start) * _ROWS_AT_WORK + min(num_edges, num_nodes)
-            return rows * self._row_bytes + 2 * num_edges * _EDGE_BYTES
+            return rows * _row_bytes(self.branch, self.dtype) + 2 * num_edges * _EDGE_BYTES
 
         after = bisect_right(range(num_nodes + 1), self.options.max_bytes // 2, lo=start + 1, key=cost)
         return max(start + 1, after - 1)
@@ -215,7 +207,7 @@ class _Pass:
         """Return room for a row of each node, in memory if the tables that are there at once fit in half of it."""
         shape = (self.graph.num_nodes, width)
         num_bytes = shape[0] * width * self.dtype.itemsize
-        if num_bytes * self._num_tables <= self.options.max_bytes // 2 or num_bytes == 0:
+        if num_bytes * _num_tables(self.branch) <= self.options.max_bytes // 2 or num_bytes == 0:
             return torch.empty(shape, dtype=self.dtype)
         kind = np.float64 if self.dtype == torch.float64 else np.float32
         return torch.from_numpy(new_array(shape, kind, self.options.folder or Path(tempfile.gettempdir())))

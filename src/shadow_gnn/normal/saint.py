@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
 
-from shadow_gnn.extract.gather import array_rows, feature_rows
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
 from shadow_gnn.loading.epochs import checked_seed, derive_seed, made_ahead
-from shadow_gnn.normal.saint_samplers import Drawer, Sampler, Subgraph
+from shadow_gnn.nn.smoothing import row_sums
+from shadow_gnn.normal.joined import JoinedRows, joined_batch
+from shadow_gnn.normal.saint_samplers import Drawer, Sampler
 from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 
 
@@ -58,8 +58,7 @@ class SaintLoader:
         if num_steps is not None:
             check_int("SaintLoader", "num_steps", num_steps, 1)
         check_layout("SaintLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
-        self.drawer = Drawer(graph, targets, sampler)
-        self.graph = graph
+        self.drawer, self.graph = Drawer(graph, targets, sampler), graph
         self.targets = self.drawer.targets[:, None]
         self._order = np.argsort(self.drawer.targets, kind="stable")
         self._sorted = self.drawer.targets[self._order]
@@ -69,11 +68,8 @@ class SaintLoader:
             _check_statistics(self.drawer, statistics)
         self._given = statistics
         self.seed = checked_seed("SaintLoader", seed)
-        self.edge_arrays = tuple(edge_arrays)
-        self.inputs = inputs
-        self.prefetch = prefetch
-        self._num_steps = num_steps
-        self._next_epoch = 0
+        self.edge_arrays, self.inputs, self.prefetch = tuple(edge_arrays), inputs, prefetch
+        self._num_steps, self._next_epoch = num_steps, 0
 
     @cached_property
     def statistics(self) -> SaintStatistics:
@@ -109,43 +105,28 @@ class SaintLoader:
             batch = self._batch(subgraph, statistics)
             yield batch if self.inputs is None else self.inputs(batch)
 
-    def _batch(self, subgraph: Subgraph, statistics: SaintStatistics) -> Batch:
-        targets = subgraph.node_id[: subgraph.hop_ptr[0]].copy()
-        num_nodes, num_targets = len(subgraph.node_id), len(targets)
+    def _batch(self, subgraph: JoinedRows, statistics: SaintStatistics) -> Batch:
+        targets = subgraph.node_id[: subgraph.hop_ptr[0]]
         receiver = np.repeat(subgraph.node_id, np.diff(subgraph.indptr))
-        return Batch(
-            targets=torch.from_numpy(targets)[:, None],
-            target_row=torch.from_numpy(self._order[np.searchsorted(self._sorted, targets)]),
-            target_node=torch.arange(num_targets)[:, None],
-            node_id=torch.from_numpy(subgraph.node_id),
-            hop=torch.from_numpy(subgraph.hop),
-            score=torch.ones(num_nodes),
-            subgraph=torch.zeros(num_nodes, dtype=torch.int64),
-            indptr=torch.from_numpy(subgraph.indptr),
-            indices=torch.from_numpy(subgraph.indices),
-            order="hop",
-            hop_ptr=tuple(subgraph.hop_ptr.tolist()),
-            ptr=None,
-            x=None if self.inputs is not None else _tensor(feature_rows(self.graph, subgraph.node_id)),
-            y=_tensor(array_rows(self.graph, "y", targets)),
+        batch = joined_batch(
+            self.graph,
+            subgraph,
+            features=self.inputs is None,
+            edge_arrays=self.edge_arrays,
+            target_row=self._order[np.searchsorted(self._sorted, targets)],
+        )
+        return replace(
+            batch,
             degree=torch.from_numpy(self._degree[subgraph.node_id]),
             edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),
             target_weight=torch.from_numpy(statistics.target_weight(targets)),
-            **look_up_edge_arrays(self.graph, subgraph.edge_pos, self.edge_arrays),
         )
 
     @cached_property
     def _degree(self) -> NDArray[np.float32]:
         """Degrees of the graph; sums of weights where batches hold those. [N]"""
-        counts = np.diff(self.graph.indptr)
-        if "weight" not in self.edge_arrays:
-            return counts.astype(np.float32)
-        weight = self.graph.edge_weight
-        assert weight is not None
-        degree = np.zeros(self.graph.num_nodes, np.float32)
-        filled = counts > 0  # Rows without edges lie between no others', so the rest follow one another.
-        degree[filled] = np.add.reduceat(weight, self.graph.indptr[:-1][filled], dtype=np.float64) if len(weight) else 0
-        return degree
+        weight = self.graph.edge_weight if "weight" in self.edge_arrays else None
+        return row_sums(self.graph.indptr, weight).astype(np.float32)
 
 
 def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:
@@ -158,7 +139,3 @@ def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:
             f"SaintLoader: statistics must be of this graph and its targets, {wanted[0]} nodes, {wanted[1]} edges and "
             f"{wanted[2]} targets, got {given[0]}, {given[1]} and {given[2]}"
         )
-
-
-def _tensor(array: NDArray[Any] | None) -> Tensor | None:
-    return None if array is None else torch.from_numpy(array)

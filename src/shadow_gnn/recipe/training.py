@@ -11,21 +11,9 @@ from pydantic import Field
 
 from shadow_gnn.recipe.record import Name, Record
 
-Monitor = Literal[
-    "auto",
-    "accuracy",
-    "micro_f1",
-    "macro_f1",
-    "mae",
-    "rmse",
-    "r2",
-    "hits20",
-    "hits50",
-    "hits100",
-    "mrr",
-    "auc",
-    "ap",
-]
+NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
+LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
+Monitor = Literal["auto", NodeMetric, LinkMetric]
 Method = Literal["shadow", "full", "saint", "neighbor"]
 
 

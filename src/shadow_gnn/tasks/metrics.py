@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from shadow_gnn.base.ranks import Ranks
-from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric, link_metrics
+from shadow_gnn.recipe.training import LinkMetric, NodeMetric
+from shadow_gnn.tasks.links.metrics import LINK_METRICS, link_metrics
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 
-NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
 Metric = NodeMetric | LinkMetric
 
 METRICS: dict[str, tuple[Metric, ...]] = {
@@ -41,7 +41,7 @@ class Scores:
         self._metrics = {} if isinstance(task, LinkTask) else {name: _make(task, name).to(device) for name in chosen}
         self._pairs: list[tuple[Tensor, Tensor]] = []
         self._names = chosen
-        self._count = 0
+        self.count = 0
 
     def update(self, logits: Tensor, y: Tensor) -> None:
         """Add the targets of one batch: logits [B, C], y as in the graph."""
@@ -50,13 +50,13 @@ class Scores:
             self._pairs.append((predicted.cpu(), y.cpu()))
         for metric in self._metrics.values():
             metric.update(predicted, y)
-        self._count += len(y)
+        self.count += len(y)
 
     def bring_to_main(self, ranks: Ranks) -> None:
         """Add the targets of all ranks to those of the main one, where compute then speaks for all."""
         if ranks.alone:
             return
-        self._count = int(ranks.total(torch.tensor(self._count)))
+        self.count = int(ranks.total(torch.tensor(self.count)))
         for metric in self._metrics.values():
             # Every state of the metrics that are made here is a sum over targets.
             for name, state in metric.metric_state.items():
@@ -68,13 +68,13 @@ class Scores:
 
     def compute(self) -> dict[str, float]:
         """Return each metric by its name; nan where it is not defined, as r2 of a single target."""
-        if self._count == 0:
+        if self.count == 0:
             return dict.fromkeys(self._names, math.nan)
         if isinstance(self._task, LinkTask):
             scores, y = (torch.cat(parts) for parts in zip(*self._pairs, strict=True))
             names = tuple(name for name in LINK_METRICS if name in self._names)
             return link_metrics(scores[y > 0].numpy(), scores[y <= 0].numpy(), names)
-        undefined = {"r2"} if self._count < 2 else set()
+        undefined = {"r2"} if self.count < 2 else set()
         return {
             name: math.nan if name in undefined else float(metric.compute()) for name, metric in self._metrics.items()
         }
@@ -100,7 +100,6 @@ class DegreeScores:
     def __init__(self, task: NodeTask) -> None:
         self._task = task
         self._scores: dict[int, Scores] = {}
-        self._counts: dict[int, int] = {}
 
     def update(self, logits: Tensor, y: Tensor, degree: Tensor) -> None:
         """Add the targets of one batch; degree [B] is that in the whole graph."""
@@ -111,12 +110,11 @@ class DegreeScores:
             if number not in self._scores:
                 self._scores[number] = Scores(self._task, (METRICS[self._task.target][0],))
             self._scores[number].update(logits[chosen], y[chosen])
-            self._counts[number] = self._counts.get(number, 0) + int(chosen.sum())
 
     def compute(self) -> list[DegreeBucket]:
         """Return the buckets that have targets, by degree."""
         return [
-            DegreeBucket(2**number // 2, max(2**number - 1, 0), self._counts[number], *scores.compute().values())
+            DegreeBucket(2**number // 2, max(2**number - 1, 0), scores.count, *scores.compute().values())
             for number, scores in sorted(self._scores.items())
         ]
 

@@ -134,7 +134,7 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
 def label_kind(graph: Graph) -> Target:
     """Say what the labels of a graph are, from their type."""
     if graph.y is None:
-        raise ValueError(f"task: graph must have labels, {_name(graph)} has none; import it with --labels")
+        raise ValueError(f"task: graph must have labels, {name_of(graph)} has none; import it with --labels")
     if graph.y.ndim == 2 and graph.y.dtype == np.uint8:
         return "multilabel"
     if graph.y.ndim == 1 and graph.y.dtype.kind in "iu":
@@ -152,7 +152,7 @@ def split_targets(graph: Graph, split: str) -> Ints:
     if split not in graph.splits:
         known = ", ".join(graph.splits) or "no splits"
         raise ValueError(
-            f"task: graph must have a split {split!r}, {_name(graph)} has {known}; import it with --split 60/20/20"
+            f"task: graph must have a split {split!r}, {name_of(graph)} has {known}; import it with --split 60/20/20"
         )
     nodes = np.asarray(graph.splits[split], dtype=np.int64)
     if kind == "classes":
@@ -160,7 +160,7 @@ def split_targets(graph: Graph, split: str) -> Ints:
     elif kind == "values":
         nodes = nodes[np.isfinite(_labels(graph, nodes))]
     if len(nodes) == 0:
-        raise ValueError(f"task: split {split!r} must have nodes with known labels, that of {_name(graph)} has none")
+        raise ValueError(f"task: split {split!r} must have nodes with known labels, that of {name_of(graph)} has none")
     return nodes
 
 
@@ -190,5 +190,6 @@ def _class_weight(labels: NDArray[np.int64], num_classes: int) -> Tensor:
     return torch.from_numpy(weight).float()
 
 
-def _name(graph: Graph) -> str:
+def name_of(graph: Graph) -> str:
+    """Return the folder of a graph, for messages."""
     return "the graph in memory" if graph.path is None else str(graph.path)

@@ -13,22 +13,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from shadow_gnn.nn.sparse.ops import (
-    Adjacency,
-    RowNorm,
-    aggregate,
-    aggregate_plain,
-    attend,
-    attend_plain,
-    degree_left,
-    degrees,
-    drop_edges,
-    dropout,
-    norm_rows,
-    norm_rows_plain,
-    normalized,
-    scaled,
-)
+from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, degrees, drop_edges, normalized, scaled
+from shadow_gnn.nn.sparse.ops import aggregate, attend, dropout, norm_rows
+from shadow_gnn.nn.sparse.plain import RowNorm, aggregate_plain, attend_plain, norm_rows_plain
 
 WIDTHS = [1, 3, 64, 257]
 

@@ -8,7 +8,7 @@ import torch
 from tests.communities import communities, one_thread  # noqa: F401
 from tests.tasks.links.test_training import GRAPH
 
-from shadow_gnn.nn.sparse.ops import Adjacency
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.tasks.links import baselines
 from shadow_gnn.tasks.links.baselines import LINK_BASELINES, LinkProblem, run_link_baselines
 from shadow_gnn.tasks.links.encoder import Encoder, EncoderOptions, _batches, encoder_scores

@@ -11,8 +11,8 @@ from typing import Literal, Protocol, get_args
 
 from torch import Tensor, nn
 
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.nn.sparse.edge_list import EdgeList
-from shadow_gnn.nn.sparse.ops import Adjacency
 
 Activation = Literal["relu", "elu", "prelu", "none"]
 Norm = Literal["layer", "none"]

@@ -10,7 +10,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import Layer, LayerOptions, Preparation, check_dims
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, dropout, mapped_sum
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate, dropout, mapped_sum
 
 
 class SgcLayer(nn.Module):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from shadow_gnn.nn.sparse.ops import Adjacency
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 
 
 @dataclass(frozen=True, eq=False)

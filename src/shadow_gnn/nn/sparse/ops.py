@@ -12,37 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from shadow_gnn.nn.sparse.adjacency import (
-    Adjacency,
-    compiled_core_runs,
-    degree_left,
-    degrees,
-    draw_seed,
-    drop_edges,
-    normalized,
-    scaled,
-)
+from shadow_gnn.nn.sparse.adjacency import Adjacency, compiled_core_runs, draw_seed
 from shadow_gnn.nn.sparse.kernels import SUM_DTYPE, Aggregate, Attend, Drop, NormRows
-from shadow_gnn.nn.sparse.plain import RowActivation, RowNorm, aggregate_plain, attend_plain, norm_rows_plain
-
-__all__ = [
-    "Adjacency",
-    "RowActivation",
-    "RowNorm",
-    "aggregate",
-    "aggregate_plain",
-    "attend",
-    "attend_plain",
-    "degree_left",
-    "degrees",
-    "drop_edges",
-    "dropout",
-    "mapped_sum",
-    "norm_rows",
-    "norm_rows_plain",
-    "normalized",
-    "scaled",
-]
+from shadow_gnn.nn.sparse.plain import RowNorm, aggregate_plain, attend_plain, norm_rows_plain
 
 
 def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -> Tensor:

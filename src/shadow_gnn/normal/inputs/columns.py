@@ -5,7 +5,6 @@ Not for: how labels are smoothed and hidden (labels.py), nor for smoothing itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -115,18 +114,13 @@ class Inputs:
         )
 
     def _fill_features(self, x: Floats, node_id: Ints, *, ask: bool | None = None) -> None:
-        start = 0
-        for part in self._features(node_id, ask):
-            x[:, start : start + part.shape[1]] = part
-            start += part.shape[1]
-
-    def _features(self, node_id: Ints, ask: bool | None) -> Iterator[Floats]:
         features = feature_rows(self.graph, node_id, ask=ask)
         if features is None:
             return
-        yield features
-        for matrix in () if self.smoothed is None else self.smoothed:
-            yield matrix[node_id]
+        width = features.shape[1]
+        x[:, :width] = features
+        for hop, matrix in enumerate(() if self.smoothed is None else self.smoothed, start=1):
+            x[:, hop * width : (hop + 1) * width] = matrix[node_id]
 
 
 def graph_degrees(graph: Graph, batch: Batch) -> Ints:

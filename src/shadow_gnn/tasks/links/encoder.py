@@ -19,9 +19,11 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.epochs import derive_seed, permutation
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate
+from shadow_gnn.recipe.training import LinkMetric
 from shadow_gnn.tasks.links.loader import TrainingPairs
-from shadow_gnn.tasks.links.metrics import LinkMetric, link_metrics
+from shadow_gnn.tasks.links.metrics import link_metrics
 from shadow_gnn.tasks.links.pairs import Ints
 from shadow_gnn.tasks.links.splits import LinkSplits, PairSet
 

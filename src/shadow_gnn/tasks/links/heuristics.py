@@ -21,7 +21,8 @@ from torch import Tensor
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.options import DEFAULT_TELEPORT
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate
 from shadow_gnn.tasks.links.pairs import Ints, check_pairs
 
 Heuristic = Literal["common-neighbors", "adamic-adar", "resource-allocation", "ppr", "katz"]

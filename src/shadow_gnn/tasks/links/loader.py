@@ -95,12 +95,8 @@ class PairLoader:
     ) -> None:
         """Store; nothing is drawn yet. model, inputs: as for Loader."""
         self.graph, self.pairs, self.extractor = pairs.graph, pairs, extractor
+        self.targets = pairs.positive  # Negatives are drawn for each epoch.
         self.batch_size, self.model, self.inputs = batch_size, model, inputs
-
-    @property
-    def targets(self) -> Ints:
-        """All links to learn from; negatives come and go. [P, 2]"""
-        return self.pairs.positive
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""

@@ -6,12 +6,12 @@ Not for: gathering scores batch by batch (tasks/metrics.py).
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
+from shadow_gnn.recipe.training import LinkMetric
 
 LINK_METRICS: tuple[LinkMetric, ...] = ("hits50", "hits20", "hits100", "mrr", "auc", "ap")
 """The first one decides unless a recipe says otherwise, as for ogbl-collab."""

@@ -24,6 +24,7 @@ from shadow_gnn.tasks.links.pairs import (
     with_links,
     without_links,
 )
+from shadow_gnn.tasks.task import name_of
 
 NegativeKind = Literal["uniform", "degree", "given"]
 TimeSource = Literal["attr", "weight"]
@@ -116,7 +117,7 @@ def make_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     for name, part, wanted in (("train", train, True), ("valid", valid, True), ("test", test, options.test_share > 0)):
         if wanted and len(part) == 0:
             raise ValueError(
-                f"link: split {name!r} must have links, {_name(graph)} has {len(links):,} of which it gets none; "
+                f"link: split {name!r} must have links, {name_of(graph)} has {len(links):,} of which it gets none; "
                 "change valid_share or test_share"
             )
     held = np.concatenate((valid, test))
@@ -141,7 +142,7 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     valid, test = (_given(graph, f"{split}_pos") for split in ("valid", "test"))
     if valid is None or len(valid) == 0:
         known = ", ".join(graph.pairs) or "none"
-        raise ValueError(f"link: graph must have pairs valid_pos for given splits, {_name(graph)} has {known}")
+        raise ValueError(f"link: graph must have pairs valid_pos for given splits, {name_of(graph)} has {known}")
     held = valid if test is None else np.concatenate((valid, test))
     train = _given(graph, "train_pos")
     if train is not None:
@@ -149,7 +150,7 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     known_graph = without_links(graph, held) if are_linked(graph, held).any() else graph
     train = links_of(known_graph) if train is None else train
     if len(train) == 0:
-        raise ValueError(f"link: split 'train' must have links, {_name(graph)} has none beside validation and test")
+        raise ValueError(f"link: split 'train' must have links, {name_of(graph)} has none beside validation and test")
     wanted = {"valid": valid} if test is None else {"valid": valid, "test": test}
     given = {name: _given(graph, f"{name}_neg") for name in wanted}
     drawn = _negatives(
@@ -169,7 +170,7 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
 def _given(graph: Graph, name: str) -> Ints | None:
     if name not in graph.pairs:
         return None
-    return check_pairs(f"{_name(graph)}: {name}", graph, np.asarray(graph.pairs[name]))
+    return check_pairs(f"{name_of(graph)}: {name}", graph, np.asarray(graph.pairs[name]))
 
 
 def _given_negatives(graph: Graph, options: SplitOptions) -> Ints | None:
@@ -177,7 +178,7 @@ def _given_negatives(graph: Graph, options: SplitOptions) -> Ints | None:
         return None
     found = _given(graph, "train_neg")
     if found is None or len(found) == 0:
-        raise ValueError(f"link: graph must have pairs train_neg for given negatives, {_name(graph)} has none")
+        raise ValueError(f"link: graph must have pairs train_neg for given negatives, {name_of(graph)} has none")
     return found
 
 
@@ -195,10 +196,6 @@ def _times(graph: Graph, links: Ints, source: TimeSource) -> NDArray[np.float64]
     array = graph.edge_attr if source == "attr" else graph.edge_weight
     if array is None or (array.ndim == 2 and array.shape[1] == 0):
         needed = "edge features" if source == "attr" else "edge weights"
-        raise ValueError(f"link: graph must have {needed} for splits by time, {_name(graph)} has none")
+        raise ValueError(f"link: graph must have {needed} for splits by time, {name_of(graph)} has none")
     values = array[positions_of(graph, links[:, 0], links[:, 1])]
     return np.asarray(values if values.ndim == 1 else values[:, 0], dtype=np.float64)
-
-
-def _name(graph: Graph) -> str:
-    return "the graph in memory" if graph.path is None else str(graph.path)
