@@ -40,7 +40,7 @@ def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.in
 
 
 def check_pairs(owner: str, hide: Hide, targets: NDArray[np.int64]) -> None:
-    """Raise unless `hide` is known and targets [B, T] are pairs where a link is hidden."""
+    """Raise unless `hide` is known and, to hide a link, targets [B, T] are pairs."""
     if hide not in get_args(Hide):
         raise ValueError(f"{owner}: hide must be one of {', '.join(get_args(Hide))}, got {hide!r}")
     if hide != "none" and len(targets) and targets.shape[1] != 2:
@@ -48,10 +48,7 @@ def check_pairs(owner: str, hide: Hide, targets: NDArray[np.int64]) -> None:
 
 
 def resolve_threads(num_threads: int) -> int:
-    """Return the number of threads to use: 0 means every core this process may run on.
-
-    Processes that torchrun has started on one machine share its cores.
-    """
+    """Return num_threads; for 0 every core of this process, shared among the processes of torchrun."""
     if num_threads > 0:
         return num_threads
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -33,13 +33,13 @@ class FeatureStatistics:
     mean: NDArray[np.float32]
     """[F]."""
     deviation: NDArray[np.float32]
-    """[F]; 1 for a feature that is constant, so that one can divide by it."""
+    """[F]; 1 for a constant feature."""
 
 
 def training_view(graph: Graph, nodes: Ints) -> Graph:
     """Return the graph with only the edges between `nodes`: the same node ids, features, labels and splits.
 
-    It is a graph in memory with a fingerprint of its own, so that scopes kept of the whole graph are not taken for its.
+    It has its own fingerprint, so cached scopes of the whole graph are not used for it.
     """
     inside = np.zeros(graph.num_nodes, dtype=bool)
     inside[nodes] = True
@@ -69,9 +69,9 @@ def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatis
 
 
 def all_seen(num_nodes: int) -> Ints | range:
-    """Return the nodes that speak for all: every one, or stretches at equal distances of more than MOST_SEEN.
+    """Return the nodes to take statistics of: all, or evenly spaced blocks if there are more than MOST_SEEN.
 
-    A million nodes give a mean to a thousandth of the deviation; to read all features would take minutes at 10^8.
+    A million nodes give the mean to a thousandth of the deviation; reading 10^8 would take minutes.
     """
     if num_nodes <= MOST_SEEN:
         return range(num_nodes)
@@ -82,7 +82,7 @@ def all_seen(num_nodes: int) -> Ints | range:
 def column_statistics(
     rows: Callable[[Ints], NDArray[np.float32]], num_columns: int, nodes: Ints | range
 ) -> FeatureStatistics:
-    """Compute mean and deviation of what `rows` gives for nodes, [len(nodes), num_columns], as feature_statistics."""
+    """Compute mean and deviation of the columns that `rows` returns for nodes, [len(nodes), num_columns]."""
     count = len(nodes)
     if count == 0:
         raise ValueError("feature_statistics: nodes must not be empty")
@@ -114,7 +114,7 @@ def _check_finite(block: NDArray[np.float32], node_id: Ints) -> None:
 
 
 def _row_blocks(graph: Graph) -> list[tuple[int, int]]:
-    """Cut the rows into blocks of about the same number of edges, so that little is held at once."""
+    """Cut the rows into blocks of about the same number of edges, to bound the memory."""
     num_blocks = max(1, -(-graph.num_edges // _BLOCK_EDGES))
     marks = np.searchsorted(graph.indptr, np.arange(1, num_blocks) * _BLOCK_EDGES)
     ends = np.unique(np.concatenate(([0], marks, [graph.num_nodes]))).tolist()

@@ -1,4 +1,4 @@
-"""Epochs: which targets make up each batch of an epoch, for one process or for several, and batches made ahead.
+"""Epochs: the targets of each batch, for one process or for several, and batches made ahead.
 
 Not for: making a batch (batch.py) or the loaders themselves (loader.py; normal/ for normal GNNs).
 """
@@ -34,7 +34,7 @@ class RankPart:
     """split: a part of every batch, for training; deal: whole batches in turn, for prediction."""
 
     def has(self, number: int) -> bool:
-        """Tell whether the process works on the batch of that number."""
+        """Tell whether the process works on a batch, by its number."""
         return self.kind == "split" or number % self.num_ranks == self.rank
 
     def rows(self, rows: Ints) -> Ints:
@@ -46,11 +46,7 @@ class RankPart:
         return rows[start : start + small + (self.rank < rest)]
 
     def rows_or_filler(self, rows: Ints) -> tuple[Ints, bool]:
-        """Return the process's rows of a batch, and whether they are a filler.
-
-        Every process makes every step: if a batch has fewer rows than there are processes, its first row stands in for
-        an empty part.
-        """
+        """Return the process's rows of a batch; (first row, True) fills an empty part, as every process must step."""
         own = self.rows(rows)
         return (own, False) if len(own) else (rows[:1], True)
 
@@ -88,7 +84,7 @@ class BatchSource(Protocol):
 
 @runtime_checkable
 class RankedSource(Protocol):
-    """A source whose batches several processes can divide among them."""
+    """A source whose batches several processes can share."""
 
     def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
         """Iterate over one process's part of an epoch; an empty part is a batch with `filler` set."""

@@ -47,11 +47,10 @@ class Loader(EpochLoader):
         """Check and store; nothing is extracted yet.
 
         targets: [B] nodes or [B, 2] pairs. model: the model that will read the batches, or one branch of an ensemble
-        (model.branches[i]): it decides the order of rows and the edge arrays. fixed_seed: the same random scopes in
-        every epoch, for evaluation; otherwise they are drawn by (seed, epoch), as the order of targets is. order,
-        features, edge_arrays: see batch.collate. inputs: fills in each batch's x instead of the graph's features, in
-        the thread that makes batches ahead. labels: [B] or [B, C] of the targets, instead of the graph's; pairs have no
-        others. prefetch: batches made ahead; 0 for no thread.
+        (model.branches[i]); it sets the order of rows and the edge arrays. fixed_seed: the same random scopes in every
+        epoch, for evaluation; otherwise they are drawn by (seed, epoch). order, features, edge_arrays: see
+        batch.collate. inputs: fills in x instead of the graph's features, in the background thread. labels: [B] or
+        [B, C] of the targets, instead of the graph's. prefetch: batches made ahead; 0 for no thread.
         """
         self.edge_graph = extractor.edge_graph(graph)
         self.layout = layout_for("Loader", model, order, edge_arrays)
@@ -81,7 +80,7 @@ class Loader(EpochLoader):
         return self.batches(number, part, lambda _, rows: self._batch(rows, seed))
 
     def batch_of(self, rows: NDArray[np.int64]) -> Batch:
-        """Return the batch of some rows of the targets, with random scopes as an evaluation has them."""
+        """Return the batch of some rows of the targets, with the random scopes of fixed_seed."""
         return self._batch(rows, derive_seed("scopes", self.seed, None))
 
     def _batch(self, rows: NDArray[np.int64], seed: int) -> Batch:

@@ -1,6 +1,6 @@
-"""Packed: a loader whose batches keep their targets, so that they are made once and then read from a file.
+"""PackedLoader: batches with fixed targets, made once and then read from a file.
 
-Not for: scopes that are drawn anew (loader.py), nor for the file itself (pack_file.py).
+Not for: random scopes (loader.py), or the file itself (pack_file.py).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Ints = NDArray[np.int64]
 
 
 class PackedLoader:
-    """Batches of a loader's targets: which targets go together is drawn once, the order of batches anew in each epoch.
+    """Batches of a loader's targets: the grouping is drawn once, the order of batches in each epoch.
 
-    The first whole epoch writes the batches into a file while it gives them; the others read them from it, each in one
-    piece. A batch is the same whether it was read or made, so a run that is stopped goes on with any of both. Each of
-    several processes has a file of its own, with its part of every batch.
+    The first complete epoch writes the batches to a file while it yields them; later epochs read the file. A batch is
+    the same whether read or made, so a run can be stopped and resumed at any time. Each of several processes has its
+    own file, with its part of every batch.
     """
 
     shuffle = True
@@ -44,7 +44,7 @@ class PackedLoader:
         self._rows = permutation(len(loader.targets), derive_seed("packed targets", loader.seed, None))
 
     def path(self, part: RankPart = WHOLE) -> Path:
-        """Return the file of a process's part, which is there once an epoch was whole."""
+        """Return the file of a process's part; it exists after the first complete epoch."""
         digest = hashlib.blake2b(self._identity(part).encode(), digest_size=12).hexdigest()
         return self._folder / f"packed-{digest}.bin"
 
@@ -53,7 +53,7 @@ class PackedLoader:
         return len(self._loader)
 
     def num_bytes_needed(self, part: RankPart = WHOLE) -> int:
-        """Return about how many bytes the file of a part will take, judged by the first batch; 0 if it exists."""
+        """Estimate the bytes of a part's file from its first batch; 0 if it exists."""
         if self.path(part).exists() or len(self) == 0:
             return 0
         return len(self) * self._form().num_bytes(Sizes.of(self._make(0, part)))
@@ -81,7 +81,7 @@ class PackedLoader:
                 pack.write(number, batch)
                 if number != numbers[-1]:
                     yield batch
-        yield batch  # Now that the file is there: who takes the last batch may not ask for another.
+        yield batch  # Only when the file is complete: the caller may not ask for more after the last batch.
 
     def _read(self, numbers: list[int], part: RankPart) -> Iterator[Batch]:
         pack = PackFile(self.path(part), self._identity(part))
@@ -95,12 +95,12 @@ class PackedLoader:
         return replace(self._loader.batch_of(rows), filler=filler)
 
     def _part(self, number: int, part: RankPart) -> tuple[Ints, bool]:
-        """Return a part's rows of a batch, and whether they only fill in."""
+        """Return a part's rows of a batch, and whether they are a filler."""
         size = self._loader.batch_size
         return part.rows_or_filler(self._rows[number * size : (number + 1) * size])
 
     def _form(self) -> BatchForm:
-        """Return what all batches have in common."""
+        """Return the common properties of all batches."""
         graph, loader = self.graph, self._loader
         y, x = graph.y, graph.x if loader.features else None
         half = isinstance(x, DenseFeatures) and x.matrix.dtype == np.float16
@@ -116,7 +116,7 @@ class PackedLoader:
         )
 
     def _identity(self, part: RankPart) -> str:
-        """Name everything that decides the batches of a process's part."""
+        """Identify everything that affects the batches of a process's part."""
         return self._identity_of_all if part == WHOLE else f"{self._identity_of_all}\npart={part}"
 
     @cached_property
@@ -138,13 +138,13 @@ class PackedLoader:
 
 
 def check_packable(loader: Loader) -> None:
-    """Raise unless the batches of a loader can be kept whole: nothing of them may change from epoch to epoch."""
+    """Raise unless the batches of a loader stay the same in every epoch."""
     if not loader.extractor.deterministic:
         raise ValueError(
-            f"training: pack must be false for scopes that are drawn anew in each epoch, got {loader.extractor!r}"
+            f"training: pack must be false for scopes that are drawn in each epoch, got {loader.extractor!r}"
         )
     if loader.inputs is not None:
-        raise ValueError("training: pack must be false for a model that reads [inputs] beside the features")
+        raise ValueError("training: pack must be false for a model that reads [inputs]")
     if loader.labels is not None or loader.targets.shape[1] != 1:
         raise ValueError("training: pack must be false for pairs, whose negatives are new in each epoch")
     if set(loader.layout.edge_arrays) - {"weight"}:

@@ -1,6 +1,6 @@
-"""closure_batch: targets with all that they hear of within some hops, or a drawn part of it, as one joined batch.
+"""closure_batch: targets with all nodes that reach them within some hops, or a sample, as one joined batch.
 
-Not for: scopes, where every target has a graph of its own (extract), or which targets go together (the loaders).
+Not for: scopes, where every target has its own graph (extract), or the choice of targets (the loaders).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def closure_batch(
 ) -> Batch:
     """Join distinct targets [B] with all nodes whose messages reach them in num_hops steps, by compiled code.
 
-    Nodes are in hop order, those of one hop in the order in which the rows before them name them. A row holds all
-    senders of its node, or, with fanouts, at most fanouts[h] of them for a node of hop h, drawn without replacement by
-    (seed, node); None draws all. Rows of the last hop are empty: of L = num_hops layers none reads them, if all of them
-    trim. For layers that do not, num_hops None goes as far as edges lead, and all rows are whole.
+    Nodes are in hop order, within a hop in the order of their first mention. A row holds all senders of its node or,
+    with fanouts, at most fanouts[h] of them for a node of hop h, drawn without replacement by (seed, node); None takes
+    all. Rows of the last hop are empty: layers that trim do not read them. For other layers, num_hops None follows all
+    edges, and all rows are complete.
 
-    degree is that of the graph: the number of senders, or the sum of their weights if `edge_arrays` asks for those.
-    edge_scale (with fanouts) is senders / drawn senders. features, edge_arrays, target_row: see batch.collate.
+    degree is that of the graph: the number of senders, or the sum of their weights with edge array weight. edge_scale
+    (with fanouts) is senders / drawn senders. features, edge_arrays, target_row: see batch.collate.
     """
     check_layout("closure_batch", graph, BatchLayout("hop", tuple(edge_arrays)))
     nodes = single_targets(graph, targets, "closure_batch")
@@ -79,7 +79,7 @@ def single_targets(graph: Graph, targets: ArrayLike, owner: str) -> Ints:
 
 
 def check_fanouts(owner: str, num_hops: int | None, fanouts: Sequence[int | None] | None) -> Ints | None:
-    """Raise unless there is one fanout for each hop; return them as the core takes them, -1 for all."""
+    """Raise unless there is one fanout for each hop; return them for the core, -1 for all."""
     if num_hops is not None:
         check_int(owner, "num_hops", num_hops, 0)
     if fanouts is None:

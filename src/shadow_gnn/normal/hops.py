@@ -1,6 +1,6 @@
-"""hop_counts: how many nodes and edges each target hears of within 0, 1, 2, ... hops, without making batches of them.
+"""hop_counts: numbers of nodes and edges within 0, 1, 2, ... hops of each target.
 
-Not for: which ones they are (closure.py).
+Not for: batches of these nodes (closure.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLOCK_TARGETS = 2048
 
 @dataclass(frozen=True, eq=False)
 class HopCounts:
-    """What a normal GNN would read for each of B targets by itself."""
+    """Size of the input of a normal GNN for each of B targets alone."""
 
     num_nodes: Ints
     """[B, H + 1], nodes within h hops against message direction, the target among them."""
@@ -35,7 +35,7 @@ class HopCounts:
 
     @property
     def num_hops(self) -> int:
-        """Hops H that were gone."""
+        """Number of hops H."""
         return int(self.num_nodes.shape[1]) - 1
 
 
@@ -44,7 +44,7 @@ def hop_counts(
 ) -> HopCounts:
     """Count by compiled code; 64 targets share each pass over the graph.
 
-    Memory is 16 bytes per node and thread, beside what the search holds. num_threads: 0 for every core.
+    Memory is 16 bytes per node and thread, in addition to the search. num_threads: 0 for every core.
     """
     check_int("hop_counts", "num_hops", num_hops, 0, MAX_HOPS)
     check_int("hop_counts", "num_threads", num_threads, 0, 1024)

@@ -1,6 +1,6 @@
 """NeighborLoader: batches of targets with drawn neighbors, a fanout for each layer (GraphSAGE's training).
 
-Not for: scopes that stay apart; there KhopExtractor draws neighbors.
+Not for: separate scopes of drawn neighbors (KhopExtractor).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targe
 class NeighborLoader(EpochLoader):
     """Joined batches over targets, made ahead in a background thread; epoch n is the same for any prefetch depth.
 
-    Sums over drawn neighbors are scaled by Batch.edge_scale, so that each layer's are unbiased.
+    Sums over drawn neighbors are scaled by Batch.edge_scale, which makes them unbiased in each layer.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class NeighborLoader(EpochLoader):
 
     def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
         """Iterate over one process's part of an epoch: neighbors are drawn for its own targets."""
+        # The purpose is part of the seed: another spelling would draw other neighbors.
         seed = derive_seed("neighbours", self.seed, None if self.fixed_seed else number)
 
         def make(batch_number: int, rows: NDArray[np.int64]) -> Batch:
@@ -59,7 +60,7 @@ class NeighborLoader(EpochLoader):
                 self.targets[rows],
                 len(self.fanouts),
                 fanouts=self.fanouts,
-                # A node that is in several batches of an epoch gets a new draw in each.
+                # A node in several batches of an epoch gets a new draw in each.
                 seed=derive_seed(f"batch {batch_number}", seed, None),
                 features=self.inputs is None,
                 edge_arrays=self.edge_arrays,

@@ -26,10 +26,10 @@ from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 
 
 class SaintLoader:
-    """Joined batches, each a subgraph whose training targets are to be predicted, the same for any prefetch depth.
+    """Joined batches, each a subgraph with its training targets, the same for any prefetch depth.
 
-    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` goes through
-    epoch 0, the next time through epoch 1, and so on. Which targets an epoch meets is left to chance.
+    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` runs epoch 0, the
+    next time epoch 1, and so on. The targets of an epoch are random.
     """
 
     shuffle = True
@@ -49,10 +49,10 @@ class SaintLoader:
     ) -> None:
         """Check, and build the sampler's tables.
 
-        graph: the one that is trained on. targets [T]: training nodes without doubles. num_steps: batches of an epoch;
-        None for as many as draw T targets on average. edge_arrays: see batch.collate. inputs: fills in x; None for
-        the graph's features. prefetch: batches made ahead; 0 for no thread. statistics: those of the same graph,
-        targets and sampler; None counts them when first needed.
+        graph: the one to train on. targets [T]: distinct training nodes. num_steps: batches of an epoch; None for
+        enough to draw T targets on average. edge_arrays: see batch.collate. inputs: fills in x; None for the graph's
+        features. prefetch: batches made ahead; 0 for no thread. statistics: of the same graph, targets and sampler;
+        None counts them when first needed.
         """
         check_int("SaintLoader", "prefetch", prefetch, 0)
         if num_steps is not None:
@@ -124,13 +124,13 @@ class SaintLoader:
 
     @cached_property
     def _degree(self) -> NDArray[np.float32]:
-        """Degrees of the graph; sums of weights where batches hold those. [N]"""
+        """Degrees of the graph; sums of weights if batches hold them. [N]"""
         weight = self.graph.edge_weight if "weight" in self.edge_arrays else None
         return row_sums(self.graph.indptr, weight).astype(np.float32)
 
 
 def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:
-    """Raise unless the counts can be of this graph and these targets."""
+    """Raise unless the sizes of the counts fit this graph and these targets."""
     graph = drawer.graph
     wanted = (graph.num_nodes, graph.num_edges, len(drawer.targets))
     given = (len(statistics.node_count), len(statistics.edge_count), statistics.num_targets)

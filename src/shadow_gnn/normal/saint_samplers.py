@@ -29,7 +29,7 @@ ADVICE = "draw more nodes, or start walks at the targets"
 class NodeSampler:
     """Draw nodes, each with a probability in proportion to the squared norm of its column of D^-1 A.
 
-    That is the sum of 1 / degree(u)^2 over the nodes u that it sends to: one that sends to nobody is never drawn.
+    That is the sum of 1 / degree(u)^2 over its receivers u: a node without receivers is never drawn.
     """
 
     num_nodes: int = 6000
@@ -55,7 +55,7 @@ class EdgeSampler:
 
 @dataclass(frozen=True)
 class WalkSampler:
-    """Start random walks at training targets, all alike, and take every node that they visit ("rw")."""
+    """Start random walks at training targets, uniformly, and take every visited node ("rw")."""
 
     num_walks: int = 2000
     """Walks of a subgraph; two may start at the same target."""
@@ -69,10 +69,10 @@ class WalkSampler:
 
 @dataclass(frozen=True)
 class FrontierSampler:
-    """Let a frontier of nodes walk, at each step the one that is drawn in proportion to its degree ("mrw").
+    """Let a frontier of nodes walk; each step moves one, drawn in proportion to its degree ("mrw").
 
-    Nodes of the frontier start at training targets, all alike. The subgraph has every node visited. Where no node of
-    the frontier has senders, it ends early.
+    The frontier starts at training targets, uniformly. The subgraph has every visited node. It ends early if no node of
+    the frontier has senders.
     """
 
     num_nodes: int = 6000
@@ -89,7 +89,7 @@ Sampler = NodeSampler | EdgeSampler | WalkSampler | FrontierSampler
 
 
 class Drawer:
-    """Draws the subgraphs of one graph by number: the same ones for a seed, whatever was drawn before."""
+    """Draws the subgraphs of one graph by seed and number, independent of earlier draws."""
 
     def __init__(self, graph: Graph, targets: ArrayLike, sampler: Sampler) -> None:
         """Check the targets [T] and build the sampler's tables, at most in one pass over the edges."""
@@ -104,7 +104,7 @@ class Drawer:
             )
 
     def __reduce__(self) -> tuple[type[Drawer], tuple[Graph, Ints, Sampler]]:
-        """Pickle what it is made of; the tables are built again."""
+        """Pickle the arguments; the tables are built again."""
         return Drawer, (self.graph, self.targets, self.sampler)
 
     def nodes(self, seed: int, number: int) -> Ints:
@@ -125,7 +125,7 @@ class Drawer:
         return JoinedRows(node_id, *rest)
 
     def subgraphs(self, seed: int) -> Iterator[JoinedRows]:
-        """Go through the subgraphs 0, 1, 2, ... without end, passing over those without a target."""
+        """Yield subgraphs 0, 1, 2, ... without end, skipping those without a target."""
         number, missed = 0, 0
         while True:
             found = self.subgraph(seed, number)
@@ -140,7 +140,7 @@ class Drawer:
     ) -> tuple[Ints, Ints]:
         """Add 1 to the counts of all nodes [N] and edges [E] of each of some subgraphs in a row.
 
-        Return the number of nodes and of targets of each; one without a target counts for nothing and has 0 of both.
+        Return the number of nodes and of targets of each; one without a target is not counted and has 0 of both.
         """
         threads = resolve_threads(num_threads)
         with naming_folder(self.graph, "GraphSAINT"):

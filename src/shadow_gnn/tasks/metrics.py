@@ -1,4 +1,4 @@
-"""Metrics: scores of predictions against labels, gathered batch by batch with torchmetrics, also by degree.
+"""Metrics: quality of predictions, accumulated batch by batch with torchmetrics, also by degree.
 
 Not for: the loss (task.py).
 """
@@ -25,13 +25,13 @@ METRICS: dict[str, tuple[Metric, ...]] = {
     "values": ("mae", "rmse", "r2"),
     "links": LINK_METRICS,
 }
-"""The metrics of each kind of target; the first one decides unless a recipe says otherwise."""
+"""The metrics of each kind of target; the first one is the default of training.monitor."""
 
 
 class Scores:
     """Metrics of a task over any number of batches.
 
-    Those of nodes take memory that does not grow with the batches; links are ranked, for which their scores are kept.
+    Memory does not grow with the batches for nodes; the scores of links are kept, to rank them.
     """
 
     def __init__(self, task: Task, names: tuple[Metric, ...] | None = None, device: torch.device | str = "cpu"):
@@ -53,7 +53,7 @@ class Scores:
         self.count += len(y)
 
     def bring_to_main(self, ranks: Ranks) -> None:
-        """Add the targets of all ranks to those of the main one, where compute then speaks for all."""
+        """Collect the targets of all ranks on the main one, to compute there."""
         if ranks.alone:
             return
         self.count = int(ranks.total(torch.tensor(self.count)))
@@ -67,7 +67,7 @@ class Scores:
             self._pairs = list(zip(scores, y, strict=True))
 
     def compute(self) -> dict[str, float]:
-        """Return each metric by its name; nan where it is not defined, as r2 of a single target."""
+        """Return each metric by its name; nan if undefined, such as r2 of a single target."""
         if self.count == 0:
             return dict.fromkeys(self._names, math.nan)
         if isinstance(self._task, LinkTask):
@@ -120,7 +120,7 @@ class DegreeScores:
 
 
 def monitored(task: Task, name: str) -> Metric:
-    """Return the metric that decides which epoch is the best; auto is the first of the task's."""
+    """Return the metric that selects the best epoch; auto is the first of the task's."""
     known = METRICS[task.target]
     if name == "auto":
         return known[0]
@@ -133,7 +133,7 @@ def monitored(task: Task, name: str) -> Metric:
 def _make(task: NodeTask, name: str) -> Any:
     from torchmetrics import classification, regression
 
-    # Left to itself, a metric of one rank would wait for those of all others to be asked at the same time.
+    # By default, a metric of one rank would wait for all others to compute at the same time.
     if name == "mae":
         return regression.MeanAbsoluteError(sync_on_compute=False)
     if name == "rmse":

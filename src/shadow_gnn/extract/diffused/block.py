@@ -21,7 +21,7 @@ class Block:
     """Rows start, start + 1, ... of a matrix as CSR; every score is above 0."""
 
     start: int
-    """Row of the matrix that is the first here."""
+    """First row of the block in the matrix."""
     ptr: Ints
     """[R + 1], where each row begins in column."""
     column: Ints
@@ -35,14 +35,14 @@ class Block:
         return self.start + np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
     def where(self, kept: NDArray[np.bool_]) -> Block:
-        """Return the block with the entries that are kept alone."""
+        """Return the block with only the kept entries."""
         return Block(self.start, offsets(kept)[self.ptr], self.column[kept], self.score[kept])
 
 
 def best_of(block: Block, *, topk: int | None, threshold: float) -> Block:
     """Return the topk best entries of each row (all if None) whose score is at least `threshold`.
 
-    Of equal scores the one of the smaller column is kept.
+    Ties go to the smaller column.
     """
     block = block.where((block.score >= threshold) & (block.score > 0))
     if topk is None or not len(block.column):

@@ -51,7 +51,7 @@ class CombinedExtractor(BaseExtractor):
     """The best nodes by the weighted sum of several extractors' scores, each normalized for each target.
 
     Candidates are the nodes of the parts' scopes. A part's scores are divided by the best of them in the same scope
-    that is not a target's; a node outside a part's scope has nothing from it. A node with no path to a target inside
+    that is not a target's; a node outside a part's scope gets nothing from it. A node with no path to a target inside
     the scope gives way to the next in rank. The parts have the combination's own hide and num_threads.
     """
 
@@ -114,7 +114,7 @@ class CombinedExtractor(BaseExtractor):
 
     @cached_property
     def _extractors(self) -> tuple[BaseExtractor, ...]:
-        """The extractors of the parts with this one's own ways to hide and to use threads."""
+        """The extractors of the parts, with the hide and num_threads of the combination."""
         shared = {**self.common, "edge_pos": False}
         return tuple(part.extractor.with_common(**shared) for part in self.parts)
 

@@ -1,6 +1,6 @@
-"""FileExtractor: scopes from nodes that a scope file holds.
+"""FileExtractor: scopes from the nodes in a scope file.
 
-Not for: the file itself (scope_file.py), nor for nodes that are available as arrays (induce.py).
+Not for: the file itself (scope_file.py), or nodes in arrays (induce.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class FileExtractor(BaseExtractor):
     """The best-scored nodes that a scope file has for the target, if a path joins them to it.
 
     Several targets in a row share one scope: the score of a node is the mean of those it has for each of them. A node
-    with no path to a target inside the scope gives way to the next in rank. The file is opened when it is first needed.
+    with no path to a target inside the scope gives way to the next in rank. The file is opened when first needed.
     For pairs, hide before and after are the same here.
     """
 
@@ -42,19 +42,19 @@ class FileExtractor(BaseExtractor):
     missing: Literal["error", "node", "ppr"] = "error"
     """Scope of a target that is not in the file: a fault, the target alone, or the topk nodes of PPR."""
     other_graph: bool = False
-    """Allow a graph whose edges are not those that the file was made for, such as an inductive training graph."""
+    """Allow a graph with other edges than the file was made for, such as an inductive training graph."""
 
     @cached_property
     def _file(self) -> ScopeFile:
         return read_scope_file(self.path)
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave the mapped file behind: another process opens its own."""
+        """Drop the mapped file: another process opens its own."""
         return {name: value for name, value in self.__dict__.items() if name != "_file"}
 
     @property
     def key(self) -> str:
-        """Everything that decides a scope; the file is named by its content, wherever it is."""
+        """Everything that decides a scope; the file is identified by its content, not by its path."""
         return self._key_with(path=self._file.checksum)
 
     def choose(self, graph: Graph, targets: Ints, seed: int) -> Subgraphs:
@@ -103,15 +103,15 @@ class FileExtractor(BaseExtractor):
 
 
 def _first_seen(groups: Ints) -> NDArray[np.bool_]:
-    """Tell which targets of each group do not stand before in it. [B, T]"""
+    """Tell which targets of each group are the first of their kind in it. [B, T]"""
     columns = [~(groups[:, :column] == groups[:, column : column + 1]).any(axis=1) for column in range(groups.shape[1])]
     return np.stack(columns, axis=1)
 
 
 def _joined(nodes: ScopeNodes, group: Ints, num_distinct: Ints) -> ScopeNodes:
-    """Join the nodes of several targets to those of their groups, with mean scores, best first.
+    """Join the nodes of several targets to one list per group, with mean scores, best first.
 
-    group: of each scope of nodes, ascending; num_distinct [B]: how many each group has.
+    group: of each scope in nodes, ascending; num_distinct [B]: distinct targets of each group.
     """
     owner = np.repeat(group, np.diff(nodes.ptr))
     order = np.lexsort((nodes.node_id, owner))

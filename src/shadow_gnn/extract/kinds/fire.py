@@ -28,10 +28,9 @@ class FireExtractor(BaseExtractor):
     """Nodes that burn in a forest fire from the target, another fire in each epoch.
 
     The forest fire of Leskovec, Kleinberg and Faloutsos (2005). A node that burns draws two numbers, k or more with
-    probability forward^k and backward^k. It sets fire to that many of the nodes that send messages to it and of those
-    that it sends messages to, chosen at random among those that do not burn yet. Nodes burn in the order in which they
-    caught fire, once each. Where edges have no direction, both numbers count for the same neighbors. Edge weights play
-    no part.
+    probability forward^k and backward^k. It sets fire to that many of its senders and receivers, chosen at random
+    among those that do not burn yet. Nodes burn in the order in which they caught fire, once each. In an undirected
+    graph both numbers count for the same neighbors. Edge weights are ignored.
 
     A node that burns but has no path to the target inside the scope is left out. In a directed graph that holds for
     many nodes that caught fire backwards.

@@ -35,8 +35,8 @@ class HeatExtractor(BaseExtractor):
     t: Annotated[float, Gt(0), Le(100)] = 3.0
     """Mean number of steps of the walk; larger reaches further."""
     tolerance: Positive | None = None
-    """A fixed bound on the rest of the walk: it goes on from a node while its mass, over the steps that may follow, is
-    above tolerance * degree. Left out, the bound is refined for each target until the topk are settled."""
+    """A fixed bound: the walk continues from a node while its mass, times the share of longer walks, is above tolerance
+    * degree. Left out, the bound is refined for each target until the topk are settled."""
     precision: Positive = 0.15
     """How far the bound is refined: it ends as this share of the topk-th score; smaller is slower and nearer to
     exact."""

@@ -1,6 +1,6 @@
 """NodeExtractor: the target alone.
 
-Not for: any neighbourhood; a model on it is an MLP.
+Not for: neighborhoods; a model on it is an MLP.
 """
 
 from __future__ import annotations

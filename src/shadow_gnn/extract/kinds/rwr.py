@@ -44,11 +44,11 @@ class RwrExtractor(BaseExtractor):
 
     @property
     def deterministic(self) -> bool:
-        """The seed matters only where walks are drawn again in each epoch."""
+        """The seed matters only with resample."""
         return not self.resample
 
     def for_evaluation(self) -> RwrExtractor:
-        """Return the extractor without other walks in each epoch."""
+        """Return the extractor without resampling."""
         return replace(self, resample=False)
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:

@@ -21,7 +21,7 @@ from shadow_gnn.extract.subgraphs import Subgraphs, offsets, stretches
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph
 
 _PRECISION = 1.0
-"""Candidates are only the field from which features choose: their order does not matter, nor a few at its border."""
+"""Coarse is enough: features rank the candidates, so neither their order nor a few at the border matter."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class SimilarExtractor(BaseExtractor):
 
 
 def _core_features(features: Features) -> Any:
-    """Hand features to the core where they lie; only those made in memory may need a copy."""
+    """Pass features to the core without a copy, except for some made in memory."""
 
     def ready(array: NDArray[Any]) -> NDArray[Any]:
         return array if plain(array) else np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))

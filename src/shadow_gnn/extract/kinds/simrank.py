@@ -56,11 +56,11 @@ class SimrankExtractor(BaseExtractor):
 
     @property
     def deterministic(self) -> bool:
-        """The seed matters only where walks are drawn again in each epoch."""
+        """The seed matters only with resample."""
         return not self.resample
 
     def for_evaluation(self) -> SimrankExtractor:
-        """Return the extractor without other walks in each epoch."""
+        """Return the extractor without resampling."""
         return replace(self, resample=False)
 
     def error_bound(self, probability: float = 0.05) -> float:

@@ -1,6 +1,6 @@
 """SageLayer: GraphSAGE with the mean, in the authors' form.
 
-Not for: other means of aggregation; PyG's SAGEConv is there by its name.
+Not for: other aggregations; use PyG's SAGEConv by name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Splits: which links are known and which are to be predicted, with negatives, and the graph that each split sees.
+"""Splits: known links, links to predict, negatives, and the graph that each split sees.
 
 Not for: batches of pairs (loader.py). The links of validation and test are in no graph that training sees.
 """
@@ -32,12 +32,12 @@ TimeSource = Literal["attr", "weight"]
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """Pairs to predict and what is true of each."""
+    """Pairs to predict and their labels."""
 
     positive: Ints
     """[P, 2], links."""
     negative: Ints
-    """[M, 2], pairs that are none."""
+    """[M, 2], unlinked pairs."""
 
     def __len__(self) -> int:
         """Return the number of pairs of both kinds."""
@@ -56,20 +56,20 @@ class PairSet:
 
 @dataclass(frozen=True, eq=False)
 class LinkSplits:
-    """Links that are known and links to predict."""
+    """Known links and links to predict."""
 
     graph: Graph
-    """Whose edges carry messages in training and validation: training links alone."""
+    """Graph for messages in training and validation: only training links."""
     test_graph: Graph
-    """Whose edges carry messages in the test: the same, with use_valid_edges also the links of validation."""
+    """Graph for messages in the test: the same, with use_valid_edges also the links of validation."""
     train: Ints
     """[P, 2], the links to learn from."""
     train_negative: Ints | None
-    """[M, 2], given negatives of training; None where they are drawn."""
+    """[M, 2], given negatives of training; None to draw them."""
     valid: PairSet
-    """What decides which epoch is the best."""
+    """Validation pairs, which select the best epoch."""
     test: PairSet | None
-    """What the model is judged by; None for no test."""
+    """Test pairs; None for no test."""
 
     def graph_of(self, split: str) -> Graph:
         """Return the graph whose edges carry messages in a split."""
@@ -86,7 +86,7 @@ class LinkSplits:
 
 @dataclass(frozen=True)
 class SplitOptions:
-    """How links are held out."""
+    """Options of the split."""
 
     kind: Literal["given", "random", "time"] = "random"
     """The graph's own pairs, links at random, or the latest links."""
@@ -95,17 +95,17 @@ class SplitOptions:
     test_share: float = 0.1
     """Share of the links for the test; 0 for no test; not for given pairs."""
     negatives: NegativeKind = "uniform"
-    """How negatives are drawn where none are given."""
+    """How negatives are drawn if none are given."""
     use_valid_edges: bool = False
     """Whether links of validation carry messages in the test."""
     time: TimeSource = "attr"
     """Where the time of a link is: the first column of edge_attr, or edge_weight."""
     seed: int = 0
-    """Decides which links and negatives are drawn."""
+    """Random seed of links and negatives."""
 
 
 def make_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
-    """Split the links of a graph; a graph or options without links for a split are one clear line."""
+    """Split the links of a graph; a ValueError names a split without links."""
     if options.kind == "given":
         return _given_splits(graph, options)
     links = links_of(graph)
@@ -134,10 +134,10 @@ def make_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
 
 
 def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
-    """Take the pairs of the graph. Its links are training links, but for those of validation and test alone.
+    """Take the pairs of the graph; its links are training links, except those only in validation or test.
 
-    A pair that is given for training and again for validation or test, as where authors meet a second time, is a
-    training link: it stays in the graph, and out of its own scope as every predicted link.
+    A pair that is given both for training and for validation or test is a training link: it stays in the graph, and is
+    hidden in its own scope.
     """
     valid, test = (_given(graph, f"{split}_pos") for split in ("valid", "test"))
     if valid is None or len(valid) == 0:
@@ -150,7 +150,7 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     known_graph = without_links(graph, held) if are_linked(graph, held).any() else graph
     train = links_of(known_graph) if train is None else train
     if len(train) == 0:
-        raise ValueError(f"link: split 'train' must have links, {name_of(graph)} has none beside validation and test")
+        raise ValueError(f"link: split 'train' must have links, {name_of(graph)} has none except validation and test")
     wanted = {"valid": valid} if test is None else {"valid": valid, "test": test}
     given = {name: _given(graph, f"{name}_neg") for name in wanted}
     drawn = _negatives(
@@ -183,7 +183,7 @@ def _given_negatives(graph: Graph, options: SplitOptions) -> Ints | None:
 
 
 def _negatives(graph: Graph, options: SplitOptions, wanted: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
-    """Draw as many negatives as asked for each split: no links of the whole graph, nor of `avoid`, and none twice."""
+    """Draw negatives for each split: no links of the whole graph, none of `avoid`, and none twice."""
     draw = degree_negatives if options.negatives == "degree" else uniform_negatives
     found: dict[str, Ints] = {}
     for name, (count, avoid) in wanted.items():
