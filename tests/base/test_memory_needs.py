@@ -122,7 +122,7 @@ def test_every_activation_kept_for_backward_is_counted():
 def _one_layer(model, graph, x):
     import torch
 
-    from shadow_gnn.nn.sparse.ops import Adjacency, normalized
+    from shadow_gnn.nn.sparse.adjacency import Adjacency, normalized
 
     layer = model.branches[0].backbone.layers[0]
     adjacency = Adjacency(torch.from_numpy(graph.indptr), torch.from_numpy(graph.indices.astype("int64")))

@@ -1,4 +1,4 @@
-"""Locality: targets that share neighbours follow one another, and every target comes once."""
+"""Locality: targets that share neighbors follow one another, and every target comes once."""
 
 from collections import Counter
 from itertools import pairwise
@@ -38,7 +38,7 @@ def slow_majority(indptr, group):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_node_joins_the_group_that_most_neighbours_are_in(seed):
+def test_a_node_joins_the_group_that_most_neighbors_are_in(seed):
     rng = np.random.default_rng(seed)
     indptr = np.concatenate(([0], np.cumsum(rng.integers(0, 6, size=40))))
     group = rng.integers(0, 4, size=indptr[-1]).astype(np.int32)

@@ -62,7 +62,7 @@ def assert_equal(left: Batch, right: Batch) -> None:
             assert ours == theirs, field.name
 
 
-def test_hop_order_puts_targets_first_then_their_neighbours(drawn):
+def test_hop_order_puts_targets_first_then_their_neighbors(drawn):
     batch = collate(drawn, FullExtractor(1)(drawn, [1, 5, 0]))
     assert batch.targets.tolist() == [[1], [5], [0]]
     assert batch.node_id.tolist() == [1, 5, 0, 0, 2, 1, 4]

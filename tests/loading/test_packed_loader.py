@@ -132,7 +132,7 @@ def test_a_damaged_file_is_named(tmp_path, place):
     data = bytearray(loader.path().read_bytes())
     data[place] ^= 0xFF
     loader.path().write_bytes(data)
-    with pytest.raises(FolderError, match=rf"{loader.path()}.*delete it to pack anew"):
+    with pytest.raises(FolderError, match=rf"{loader.path()}.*delete it to pack again"):
         list(loader.epoch(1))
 
 
@@ -141,7 +141,7 @@ def test_a_cut_file_is_named(tmp_path, size):
     loader = packed(tmp_path)
     list(loader.epoch(0))
     os.truncate(loader.path(), size if size >= 0 else loader.path().stat().st_size + size)
-    with pytest.raises(FolderError, match=rf"{loader.path()}.*delete it to pack anew"):
+    with pytest.raises(FolderError, match=rf"{loader.path()}.*delete it to pack again"):
         list(loader.epoch(1))
 
 
@@ -154,7 +154,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"extractor": KhopExtractor(2, 5)}, "for scopes that are drawn anew in each epoch, got KhopExtractor"),
+        ({"extractor": KhopExtractor(2, 5)}, "for scopes that are drawn in each epoch, got KhopExtractor"),
         ({"inputs": lambda batch: batch}, r"for a model that reads \[inputs\]"),
         ({"labels": np.zeros(len(TARGETS), np.float32)}, "for pairs"),
         (
@@ -175,7 +175,7 @@ def test_what_cannot_be_packed_is_refused(tmp_path, options, fault):
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"extractor": {"kind": "khop"}}, "for scopes that are drawn anew"),
+        ({"extractor": {"kind": "khop"}}, "for scopes that are drawn"),
         ({"task__kind": "link"}, "for links, whose negatives are new"),
         ({"training__method": "full", "extractor": None}, "for method 'full', which has no scopes"),
         ({"inputs__smooth": 1}, r"for a model that reads \[inputs\]"),

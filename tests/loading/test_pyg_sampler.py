@@ -20,7 +20,7 @@ from torch_geometric.sampler import EdgeSamplerInput, NegativeSampling, NodeSamp
 from shadow_gnn.extract import FullExtractor, KhopExtractor, NodeExtractor, PprExtractor
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.pyg_sampler import ExtractorSampler, as_sampler
+from shadow_gnn.loading.pyg_sampler import ExtractorSampler
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_edge_weight_of_the_data_steers_the_walk():
 
 def test_sampler_on_a_graph_reports_positions_where_it_has_no_ids():
     graph = from_edges([0, 1], [1, 2])
-    out = sample(as_sampler(FullExtractor(1), graph), 0)
+    out = sample(ExtractorSampler(graph, FullExtractor(1)), 0)
     assert graph.edge_id is None
     assert out.edge.tolist() == [0, 1]
 

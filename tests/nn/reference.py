@@ -44,12 +44,12 @@ def sage(layer, x, a):
     degree = a.sum(dim=1, keepdim=True)
     mean = torch.where(degree > 0, a / degree, 0.0) @ x
     own = activated(layer, layer.self_linear(x))
-    neighbours = activated(layer, layer.neighbor_linear(mean))
-    return dense_norm(layer.self_norm, own) + dense_norm(layer.neighbor_norm, neighbours)
+    neighbors = activated(layer, layer.neighbor_linear(mean))
+    return dense_norm(layer.self_norm, own) + dense_norm(layer.neighbor_norm, neighbors)
 
 
 def attention(score, a):
-    """Softmax over the neighbours and the node itself, times the weights. score: [N, N, heads]"""
+    """Softmax over the neighbors and the node itself, times the weights. score: [N, N, heads]"""
     with_self = a + torch.eye(len(a), dtype=a.dtype)
     score = F.leaky_relu(score, 0.2).masked_fill(with_self[:, :, None] == 0, -torch.inf)
     return torch.softmax(score, dim=1) * with_self[:, :, None]

@@ -29,7 +29,7 @@ from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
 from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.readouts.readout import Readout
-from shadow_gnn.nn.sparse.ops import Adjacency, drop_edges
+from shadow_gnn.nn.sparse.adjacency import Adjacency, drop_edges
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -144,7 +144,7 @@ def test_full_scope_equals_a_normal_gnn_at_the_target(name, undirected):
     whole[rows, np.asarray(graph.indices)] = 1
     for num_layers in (1, 2, 3):
         layers = [shake(layer, seed) for seed, layer in enumerate(make_layers(name, 5, 8, num_layers, LayerOptions()))]
-        # Symmetric weights need the degrees of the neighbours at the border: one hop more.
+        # Symmetric weights need the degrees of the neighbors at the border: one hop more.
         num_hops = num_layers + (name in ("gcn", "sgc"))
         batch = batch_of(graph, TARGETS, FullExtractor(num_hops, edge_pos=True))
         x = torch.from_numpy(graph.x.rows(np.arange(graph.num_nodes))).double()

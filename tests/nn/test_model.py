@@ -92,7 +92,7 @@ def test_ensemble_joins_the_branches(batches):
     torch.testing.assert_close(model(batches), model.head(model.ensemble(parts)))
 
 
-def test_head_normalises_logits():
+def test_head_normalizes_logits():
     head = shake(Head(3, 4, norm=True))
     x = torch.randn(5, 3, dtype=torch.float64)
     raw = head.linear(x)

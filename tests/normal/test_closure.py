@@ -1,4 +1,4 @@
-"""closure_batch: drawn graphs with exact rows, a slow search as the oracle, and draws that favour no neighbour."""
+"""closure_batch: drawn graphs with exact rows, a slow search as the oracle, and draws that favor no neighbor."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_equals_a_slow_search_in_a_graph_much_larger_than_the_closure_and_in_one
 
 
 @pytest.mark.parametrize("name", some_graphs())
-def test_drawn_neighbours_are_neighbours_and_as_many_as_asked_for(name):
+def test_drawn_neighbors_are_neighbors_and_as_many_as_asked_for(name):
     graph = some_graphs()[name]
     targets = np.arange(0, graph.num_nodes, 3)
     weighted = graph.edge_weight is not None
@@ -171,7 +171,7 @@ def test_a_draw_depends_on_seed_and_node_alone():
 
 
 @pytest.mark.parametrize("fanout", [2, 3])
-def test_every_subset_of_neighbours_is_equally_likely(fanout):
+def test_every_subset_of_neighbors_is_equally_likely(fanout):
     graph = graph_of(6, [(0, leaf) for leaf in range(1, 6)])
     draws = (closure_batch(graph, [0], 1, fanouts=[fanout], seed=seed) for seed in range(4000))
     counts = Counter(tuple(batch.node_id[1:].tolist()) for batch in draws)
@@ -179,7 +179,7 @@ def test_every_subset_of_neighbours_is_equally_likely(fanout):
     assert all(abs(count - 400) < 5 * 19 for count in counts.values())  # Five deviations.
 
 
-def test_large_fanouts_draw_no_neighbour_twice():
+def test_large_fanouts_draw_no_neighbor_twice():
     graph = graph_of(400, [(0, leaf) for leaf in range(1, 400)])
     for fanout in (31, 32, 33, 200, 398):
         row = closure_batch(graph, [0], 1, fanouts=[fanout], seed=1).node_id[1:].tolist()

@@ -1,4 +1,4 @@
-"""NeighborLoader: sums over drawn neighbours are right on average, and epochs come out the same again."""
+"""NeighborLoader: sums over drawn neighbors are right on average, and epochs come out the same again."""
 
 import itertools
 from dataclasses import fields
@@ -12,7 +12,8 @@ from tests.normal.reference import exact_graph, in_double, normal_model
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.layers.sgc import SgcLayer
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalized, scaled
+from shadow_gnn.nn.sparse.adjacency import Adjacency, normalized, scaled
+from shadow_gnn.nn.sparse.ops import aggregate
 from shadow_gnn.normal import NeighborLoader, closure_batch
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.task import node_task, split_targets
@@ -48,7 +49,7 @@ def one_sum(batch: Batch, kind: str, *, weighted: bool) -> torch.Tensor:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["sum", "mean", "symmetric"])
-def test_sums_over_drawn_neighbours_are_unbiased(kind, weighted):
+def test_sums_over_drawn_neighbors_are_unbiased(kind, weighted):
     graph = exact_graph(num_edges=140)
     edges = ["weight"]
     exact = one_sum(closure_batch(graph, TARGETS, 1, edge_arrays=edges), kind, weighted=weighted)
@@ -85,7 +86,7 @@ def test_fanouts_beyond_every_degree_are_exact(layer):
     torch.testing.assert_close(model(in_double(drawn)), exact, atol=1e-10, rtol=1e-10)
 
 
-def test_a_mean_over_drawn_neighbours_is_their_mean():
+def test_a_mean_over_drawn_neighbors_is_their_mean():
     graph = exact_graph(num_edges=140)
     batch = closure_batch(graph, TARGETS, 1, fanouts=[2])
     means = torch.stack([batch.x[batch.indices[a:b]].double().mean(0) for a, b in batch.indptr[:6].unfold(0, 2, 1)])
@@ -129,7 +130,7 @@ def test_wrong_arguments_are_named():
         NeighborLoader(graph, [[0, 1]], [2])
 
 
-def test_training_on_drawn_neighbours_learns():
+def test_training_on_drawn_neighbors_learns():
     graph = communities()
     setup = make_setup(small_recipe(model__encoding="none"), graph)
     loader = NeighborLoader(graph, split_targets(graph, "train"), [4, 4], batch_size=16, shuffle=True)

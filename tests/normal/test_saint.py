@@ -15,7 +15,8 @@ from tests.nn.scopes import make_branch, shake
 
 from shadow_gnn.extract.training_view import training_view
 from shadow_gnn.loading.batch import Batch
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, normalized, scaled
+from shadow_gnn.nn.sparse.adjacency import Adjacency, normalized, scaled
+from shadow_gnn.nn.sparse.ops import aggregate
 from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, SaintLoader, WalkSampler, count_subgraphs
 from shadow_gnn.tasks.task import node_task, split_targets
 from shadow_gnn.training.loop import fit

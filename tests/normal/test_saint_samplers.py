@@ -19,13 +19,13 @@ from tests.normal.saint_reference import column_norms, edge_nodes, frontier_node
 
 from shadow_gnn import _core
 from shadow_gnn.graph.record import Graph
+from shadow_gnn.normal.joined import JoinedRows
 from shadow_gnn.normal.saint_samplers import (
     Drawer,
     EdgeSampler,
     FrontierSampler,
     NodeSampler,
     Sampler,
-    Subgraph,
     WalkSampler,
 )
 
@@ -41,7 +41,7 @@ def drawn(graph: Graph, sampler: Sampler, count: int, seed: int = 0) -> np.ndarr
     return nodes
 
 
-def check(graph: Graph, targets: list[int], found: Subgraph) -> None:
+def check(graph: Graph, targets: list[int], found: JoinedRows) -> None:
     """Check all that must hold for any subgraph."""
     nodes = found.node_id.tolist()
     arcs = walks(graph).subgraph(nodes)

@@ -1,4 +1,4 @@
-"""GraphSAINT's normalisation: counts, factors by hand, and sums that come out as those of the whole graph."""
+"""GraphSAINT's normalization: counts, factors by hand, and sums that come out as those of the whole graph."""
 
 from __future__ import annotations
 

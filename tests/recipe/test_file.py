@@ -89,7 +89,7 @@ def test_faults_of_branches_name_their_number_and_are_told_once(read):
 
 def test_extractor_beside_branches_is_told_with_the_other_faults(read):
     found = faults(read, 'graph = "g"\nseed = -1\n[extractor]\n[[branches]]\n')
-    assert found[1] == "recipe.toml: extractor: must not be there beside branches, which have an extractor each"
+    assert found[1] == "recipe.toml: extractor: must be left out with branches, which have an extractor each"
 
 
 def test_a_value_that_is_too_long_is_cut(read):

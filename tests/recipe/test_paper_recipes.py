@@ -144,7 +144,7 @@ def rows_named(name: str) -> tuple[str, str | None]:
 
 
 @EVERY_EXTRA
-def test_extra_recipes_take_dim_activation_and_regularisation_from_the_row_they_name(name):
+def test_extra_recipes_take_dim_activation_and_regularization_from_the_row_they_name(name):
     if "-sgc-" in name:
         assert content(name)["training"]["learning_rate"] == 0.001
         assert content(name)["model"]["dropout"] == 0.1

@@ -63,7 +63,7 @@ def test_branches_as_records_take_over_the_model_too():
 
 
 def test_extractor_and_branches_exclude_each_other():
-    with pytest.raises(ValidationError, match="must not be there beside branches"):
+    with pytest.raises(ValidationError, match="must be left out with branches"):
         Recipe.model_validate({"graph": "g", "extractor": {}, "branches": [{}]})
 
 
@@ -129,12 +129,12 @@ def test_a_recipe_without_a_scope_graph_is_written_without_its_keys():
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"extractor": {"scope_edges": "scope_graph"}}, 'scope_edges must be "graph" where there is no scope_graph'),
+        ({"extractor": {"scope_edges": "scope_graph"}}, 'scope_edges must be "graph" without a scope_graph'),
         (
             {"extractor": {"kind": "similar", "topk": 20, "candidates": 10}},
             "candidates must be at least topk, 20, got 10",
         ),
-        ({"extractor": {"scope_graph": "o"}, "task": {"inductive": True}}, "must be left out where task.inductive"),
+        ({"extractor": {"scope_graph": "o"}, "task": {"inductive": True}}, "must be left out with task.inductive"),
         (
             {"branches": [{}, {"extractor": {"scope_graph": "o"}}], "task": {"kind": "link"}},
             "must be left out for links",

@@ -15,7 +15,7 @@ from shadow_gnn.tasks.task import LinkTask, NodeTask, label_kind, node_task, spl
 GRAPH = communities()
 
 
-def labelled(y, **splits):
+def labeled(y, **splits):
     y = np.asarray(y)
     return Graph(
         np.zeros(len(y) + 1, np.int64),
@@ -36,14 +36,14 @@ def test_labels_decide_the_task(kind, width):
 
 def test_number_of_classes_counts_all_nodes(monkeypatch):
     monkeypatch.setattr(shadow_gnn.tasks.task, "_BLOCK_NODES", 2)
-    assert node_task(labelled([0, 0, 7, -1, 1], train=[0, 1])).out_dim == 8
+    assert node_task(labeled([0, 0, 7, -1, 1], train=[0, 1])).out_dim == 8
 
 
 def test_unknown_labels_are_no_targets():
-    assert split_targets(labelled([0, -1, 1, -1], train=[3, 2, 1, 0]), "train").tolist() == [2, 0]
+    assert split_targets(labeled([0, -1, 1, -1], train=[3, 2, 1, 0]), "train").tolist() == [2, 0]
     values = np.array([0.5, np.nan, 2.0, np.inf], np.float32)
-    assert split_targets(labelled(values, train=[3, 2, 1, 0]), "train").tolist() == [2, 0]
-    assert split_targets(labelled(np.zeros((3, 2), np.uint8), test=[2, 0]), "test").tolist() == [2, 0]
+    assert split_targets(labeled(values, train=[3, 2, 1, 0]), "train").tolist() == [2, 0]
+    assert split_targets(labeled(np.zeros((3, 2), np.uint8), test=[2, 0]), "test").tolist() == [2, 0]
 
 
 @pytest.mark.parametrize(
@@ -51,19 +51,19 @@ def test_unknown_labels_are_no_targets():
     [
         (replace(GRAPH, y=None), {}, "graph must have labels, the graph in memory has none; import it with --labels"),
         (replace(GRAPH, splits={}), {}, "must have a split 'train', the graph in memory has no splits; import it with"),
-        (labelled([0, 1], valid=[0]), {}, "must have a split 'train', the graph in memory has valid"),
-        (labelled([0, 1], train=[]), {}, "split 'train' must have nodes with known labels"),
-        (labelled([-1, 1], train=[0]), {}, "split 'train' must have nodes with known labels"),
+        (labeled([0, 1], valid=[0]), {}, "must have a split 'train', the graph in memory has valid"),
+        (labeled([0, 1], train=[]), {}, "split 'train' must have nodes with known labels"),
+        (labeled([-1, 1], train=[0]), {}, "split 'train' must have nodes with known labels"),
         (GRAPH, {"target": "values"}, "target must be 'classes', as the labels of the graph are, got 'values'"),
         (with_labels(GRAPH, "values"), {"target": "classes"}, "target must be 'values'"),
         (with_labels(GRAPH, "multilabel"), {"class_weights": True}, "class_weights must be false unless"),
-        (labelled(np.zeros((2, 2), np.float32), train=[0]), {}, "labels must be [N] integers, [N] floats or [N, C]"),
+        (labeled(np.zeros((2, 2), np.float32), train=[0]), {}, "labels must be [N] integers, [N] floats or [N, C]"),
         (
-            labelled([0, 10**12], train=[0]),
+            labeled([0, 10**12], train=[0]),
             {},
             "classes must be below 1,000,000, the graph has class 1,000,000,000,000",
         ),
-        (labelled([0, 1], train=[5]), {}, "y must be looked up from 0 to 1, got 5"),
+        (labeled([0, 1], train=[5]), {}, "y must be looked up from 0 to 1, got 5"),
     ],
 )
 def test_what_does_not_fit_is_one_line(graph, options, text):
@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_one_line(graph, options, text):
 
 
 def test_class_weights_are_inverse_frequencies_with_mean_one():
-    graph = labelled([0, 0, 0, 1, 3, 3, 2], train=[0, 1, 2, 3, 4, 5])
+    graph = labeled([0, 0, 0, 1, 3, 3, 2], train=[0, 1, 2, 3, 4, 5])
     weight = node_task(graph, class_weights=True).class_weight
     assert weight.tolist() == pytest.approx([6 / 9, 2, 1, 1])
     assert weight[graph.y[:6]].mean() == pytest.approx(1)
@@ -95,12 +95,12 @@ def test_loss_of_labels_is_the_mean_times_their_number():
 
 
 def test_values_are_learned_on_a_scale_of_their_own():
-    graph = labelled(np.array([10, 30, 99], np.float32), train=[0, 1])
+    graph = labeled(np.array([10, 30, 99], np.float32), train=[0, 1])
     task = node_task(graph)
     assert (task.value_mean, task.value_deviation) == (20, 10)
     assert task.loss(torch.tensor([[0.0], [2.0]]), torch.tensor([10.0, 30.0])).item() == pytest.approx((1 + 1) / 2)
     assert task.predictions(torch.tensor([[0.0], [2.0]])).tolist() == [20, 40]
-    assert node_task(labelled(np.array([5, 5], np.float32), train=[0, 1])).value_deviation == 1
+    assert node_task(labeled(np.array([5, 5], np.float32), train=[0, 1])).value_deviation == 1
 
 
 @pytest.mark.parametrize(

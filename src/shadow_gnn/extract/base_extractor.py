@@ -1,7 +1,6 @@
-"""BaseExtractor: what every kind of extractor shares, so that a kind is its options and one method.
+"""BaseExtractor: the shared part of all kinds; a kind adds its options and one method.
 
-The kinds inherit from it, as fields of a dataclass can be shared in no other way; it also saves each kind the same six
-properties. Not for: choosing nodes (kinds/), nor for code that takes any extractor: the protocol is enough there.
+Dataclass fields can only be shared by inheritance. Not for: choosing nodes (kinds/), or type hints (protocol.py).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ OtherGraph = Annotated[Graph | str | Path | None, NamesPath()]
 
 @dataclass(frozen=True, kw_only=True)
 class BaseExtractor(ABC):
-    """The options that all kinds share, their checks, the key, and scopes that are chosen in another graph.
+    """Shared options and their checks, the key, and scopes chosen in another graph.
 
     A kind is a frozen dataclass with a `kind` and a method `choose`. Its options are its fields: type and bounds are in
     the annotation, the explanation is the docstring under the field.
@@ -41,16 +40,16 @@ class BaseExtractor(ABC):
     kind: ClassVar[str]
     """Name in recipes and on the command line."""
     version: ClassVar[int] = 1
-    """Of the algorithm: another one gives other scopes for the same options."""
+    """Version of the algorithm; a change means other scopes for the same options."""
 
     scope_graph: OtherGraph = None
-    """Graph folder on the same nodes, for example of `shadow data diffuse`, in which nodes are chosen and scored; left
-    out, the graph itself."""
+    """Folder of another graph on the same nodes, for example from `shadow data diffuse`, to choose and score nodes in;
+    left out, the graph itself."""
     scope_edges: Literal["graph", "scope_graph"] = "graph"
-    """Edges of a scope: those of the graph, which leaves out nodes that it does not join to the target, or those of
-    scope_graph, with its weights."""
+    """Edges of a scope: those of the graph, without nodes that they do not connect to the target, or those of
+    scope_graph with its weights."""
     edge_pos: Annotated[bool, NotInRecipe()] = False
-    """Report where each edge stands in the graph, to look up its id, weight and features."""
+    """Report the position of each edge in the graph, to look up its id, weight and features."""
     hide: Annotated[Hide, NotInRecipe()] = "none"
     """How the link between the ends of a pair is treated (see protocol.Hide)."""
     num_threads: Annotated[int, Ge(0), Le(1024), NotInRecipe()] = 0
@@ -63,11 +62,11 @@ class BaseExtractor(ABC):
             if option.names_path and isinstance(value := getattr(self, option.name), Path):
                 object.__setattr__(self, option.name, str(value))
         if self.scope_graph is None and self.scope_edges != "graph":
-            raise ValueError(f'{self._owner}: scope_edges must be "graph" where there is no scope_graph')
+            raise ValueError(f'{self._owner}: scope_edges must be "graph" without a scope_graph')
 
     @abstractmethod
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
-        """Return one scope for each row of targets [B, T], which were checked."""
+        """Return one scope for each row of the checked targets [B, T]."""
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
@@ -78,21 +77,26 @@ class BaseExtractor(ABC):
             return self.choose(graph, groups, seed)
         check_scope_graph(other, graph)
         scopes = self.choose(replace(other, x=graph.x) if self.reads_features else other, groups, seed)
-        return scopes if self.scope_edges == "scope_graph" else on_graph(self, graph, scopes)
+        return scopes if self.scope_edges == "scope_graph" else on_graph(graph, scopes, self.common)
 
     @property
     def deterministic(self) -> bool:
-        """True unless a kind says otherwise: the seed does not matter."""
+        """Whether the seed does not matter: True unless a kind overrides it."""
         return True
 
     @property
     def reads_features(self) -> bool:
-        """False unless a kind says otherwise: scopes do not depend on features."""
+        """Whether scopes depend on features: False unless a kind overrides it."""
         return False
 
     @property
+    def common(self) -> dict[str, Any]:
+        """The options that every call of the core takes."""
+        return {"edge_pos": self.edge_pos, "hide": self.hide, "num_threads": self.num_threads}
+
+    @property
     def key(self) -> str:
-        """Kind, version and every option that decides a scope; options that all kinds share only where they are set."""
+        """Kind, version and every option that affects scopes; shared options only if they are set."""
         return self._key_with()
 
     def edge_graph(self, graph: Graph) -> Graph:
@@ -113,11 +117,11 @@ class BaseExtractor(ABC):
         return replace(self, **changes) if changes else self
 
     def for_evaluation(self) -> BaseExtractor:
-        """Return the extractor for evaluation: without what is drawn again in every epoch, where a kind has that."""
+        """Return the extractor for evaluation, which draws nothing again in each epoch."""
         return self
 
     def with_absolute_paths(self) -> Self:
-        """Return the same extractor with absolute paths of all folders and files that it names."""
+        """Return the same extractor with all its paths absolute."""
         named = {option.name: getattr(self, option.name) for option in options_of(type(self)) if option.names_path}
         whole: dict[str, Any] = {name: os.path.abspath(path) for name, path in named.items() if isinstance(path, str)}
         return replace(self, **whole)
@@ -131,7 +135,7 @@ class BaseExtractor(ABC):
         return opened("scope_graph", self.scope_graph)
 
     def _key_with(self, **instead: object) -> str:
-        """Write the key, with other values in the place of what options hold."""
+        """Write the key, with the values of some options replaced."""
         parts = [f"{self.kind}/{self.version}"]
         values = {**instead, "scope_graph": fingerprint_of(self._scope_graph)}
         for option in options_of(type(self)):
@@ -153,5 +157,5 @@ def opened(name: str, graph: Graph | str | Path | None) -> Graph | None:
 
 
 def fingerprint_of(graph: Graph | None) -> str | None:
-    """Return what stands for another graph in a key."""
+    """Return the part of a key that identifies another graph."""
     return None if graph is None else f"{graph.fingerprint}{' directed' if graph.directed else ''}"

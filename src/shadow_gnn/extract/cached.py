@@ -1,6 +1,6 @@
 """CachedExtractor: keep the scopes of a deterministic extractor between epochs, in memory or on disk.
 
-Not for: drawn scopes, which must differ from epoch to epoch.
+Not for: random scopes, which must differ between epochs.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _ARRAYS = (
 class CachedExtractor:
     """Wrap an extractor so that each target is extracted once.
 
-    In memory, or below `folder` where the scopes outlive the process. Scopes that do not fit into `max_bytes` are
-    extracted again each time; none are evicted, because a loop over all targets would always evict those it needs next.
-    Scopes are kept by the extractor's key and the fingerprints of the graph and, where the extractor reads them, of its
-    features: a changed graph or parameter never meets them.
+    Scopes are kept in memory, or in `folder` to outlive the process. Scopes that do not fit into `max_bytes` are
+    extracted each time; none are evicted, because a loop over all targets would always evict those it needs next. They
+    are identified by the extractor's key and the fingerprint of the graph, and of its features if they are read.
     """
+
+    deterministic = True
 
     def __init__(
         self,
@@ -53,6 +54,8 @@ class CachedExtractor:
         check_int("CachedExtractor", "max_bytes", max_bytes, 0, 2**62)
         check_int("CachedExtractor", "segment_bytes", segment_bytes, 1, 2**62)
         self.extractor = extractor
+        self.reads_features, self.edge_pos = extractor.reads_features, extractor.edge_pos
+        self.hide, self.num_threads = extractor.hide, extractor.num_threads
         self.folder = None if folder is None else Path(folder)
         self.max_bytes = max_bytes
         self.segment_bytes = segment_bytes
@@ -60,34 +63,9 @@ class CachedExtractor:
         self._lock = threading.Lock()
 
     @property
-    def deterministic(self) -> bool:
-        """The seed does not matter."""
-        return True
-
-    @property
     def key(self) -> str:
-        """The key of the wrapped extractor: a kept scope is the same scope."""
+        """The key of the wrapped extractor: caching does not change scopes."""
         return self.extractor.key
-
-    @property
-    def reads_features(self) -> bool:
-        """As the wrapped extractor."""
-        return self.extractor.reads_features
-
-    @property
-    def edge_pos(self) -> bool:
-        """As the wrapped extractor."""
-        return self.extractor.edge_pos
-
-    @property
-    def hide(self) -> Hide:
-        """As the wrapped extractor."""
-        return self.extractor.hide
-
-    @property
-    def num_threads(self) -> int:
-        """As the wrapped extractor."""
-        return self.extractor.num_threads
 
     def edge_graph(self, graph: Graph) -> Graph:
         """Return the graph whose edges the scopes have, as the wrapped extractor."""
@@ -96,14 +74,14 @@ class CachedExtractor:
     def with_common(
         self, *, edge_pos: bool | None = None, hide: Hide | None = None, num_threads: int | None = None
     ) -> CachedExtractor:
-        """Return a cache of the changed extractor; its scopes are other ones, so it begins empty."""
+        """Return an empty cache of the changed extractor."""
         changed = self.extractor.with_common(edge_pos=edge_pos, hide=hide, num_threads=num_threads)
         if changed == self.extractor:
             return self
         return CachedExtractor(changed, folder=self.folder, max_bytes=self.max_bytes, segment_bytes=self.segment_bytes)
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
-        """Extract one scope for each target, from the cache where it is there."""
+        """Extract one scope for each target, from the cache if possible."""
         groups = check_targets(graph, targets, "CachedExtractor")
         if len(groups) == 0:
             return self.extractor(graph, groups, seed=seed)
@@ -123,7 +101,7 @@ class CachedExtractor:
                 store.flush()
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave the kept scopes behind: another process fills its own cache, or reads the folder."""
+        """Drop the cached scopes: another process fills its own cache, or reads the folder."""
         return {**self.__dict__, "_stores": {}, "_lock": None}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -178,7 +156,7 @@ class ScopeStore:
         places = np.array([self._place[row] for row in map(tuple, groups.tolist())], dtype=np.int64).reshape(-1, 2)
         used = np.unique(places[:, 0])
         picked = [select(self._parts[part], places[places[:, 0] == part, 1]) for part in used]
-        # The picked scopes stand part by part: find where each asked one went.
+        # The picked scopes are ordered by part: find the place of each requested one.
         order = np.argsort(np.argsort(places[:, 0], kind="stable"), kind="stable")
         return picked[0] if len(picked) == 1 else select(concat(picked), order)
 
@@ -205,7 +183,7 @@ class ScopeStore:
         return part
 
     def _merge(self) -> None:
-        """Join the last parts while they are of like size, so that there are few: like the digits of a counter."""
+        """Merge the last parts while they are of similar size, to keep their number small."""
         while len(self._unsaved) >= 2:
             last, before = self._unsaved[-1], self._unsaved[-2]
             if 2 * self._parts[last].num_bytes < self._parts[before].num_bytes:
@@ -220,7 +198,7 @@ class ScopeStore:
         self._append(mapped)
 
     def _drop_last(self, count: int) -> None:
-        """Forget the last parts; whoever appends their scopes again gives them new places."""
+        """Remove the last parts; appending their scopes again gives them new places."""
         for part in self._parts[len(self._parts) - count :]:
             self._num_bytes -= part.num_bytes
         del self._parts[len(self._parts) - count :]
@@ -237,7 +215,7 @@ def _write_segment(path: Path, scopes: Subgraphs, identity: str) -> None:
 
 
 def _read_segment(path: Path, identity: str) -> Subgraphs:
-    """Map one segment after checking that it is whole and belongs here."""
+    """Map one segment after checking that it is complete and belongs here."""
     try:
         said = json.loads((path / "segment.json").read_bytes()[:100_000])
         if said["identity"] != identity:

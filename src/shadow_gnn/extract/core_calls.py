@@ -1,4 +1,4 @@
-"""The way from a graph and targets into the compiled core and back.
+"""Calls of the compiled core: checked targets, threads and faults.
 
 Not for: choosing scopes (kinds/).
 """
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.protocol import Extractor, Hide
+from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -40,7 +40,7 @@ def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.in
 
 
 def check_pairs(owner: str, hide: Hide, targets: NDArray[np.int64]) -> None:
-    """Raise unless `hide` is known and targets [B, T] are pairs where a link is hidden."""
+    """Raise unless `hide` is known and, to hide a link, targets [B, T] are pairs."""
     if hide not in get_args(Hide):
         raise ValueError(f"{owner}: hide must be one of {', '.join(get_args(Hide))}, got {hide!r}")
     if hide != "none" and len(targets) and targets.shape[1] != 2:
@@ -48,10 +48,7 @@ def check_pairs(owner: str, hide: Hide, targets: NDArray[np.int64]) -> None:
 
 
 def resolve_threads(num_threads: int) -> int:
-    """Return the number of threads to use: 0 means every core this process may run on.
-
-    Processes that torchrun has started on one machine share its cores.
-    """
+    """Return num_threads; for 0 every core of this process, shared among the processes of torchrun."""
     if num_threads > 0:
         return num_threads
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -64,28 +61,19 @@ def view_of(graph: Graph) -> _core.GraphView:
 
 
 @contextmanager
-def naming_folder(graph: Graph) -> Iterator[None]:
-    """Turn a fault that the core finds in a graph's files into a FolderError that names the folder."""
+def naming_folder(graph: Graph, owner: str | None = None) -> Iterator[None]:
+    """Turn a fault that the core finds in a graph's files into a FolderError with the folder's name.
+
+    owner: put before the message of any other ValueError.
+    """
     try:
         yield
     except (_core.CorruptGraph, _core.FileChanged) as error:
         raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
-
-
-def extract_by(
-    extract: Core, extractor: Extractor, graph: Graph, targets: NDArray[np.int64], seed: int, **options: Any
-) -> Subgraphs:
-    """Let a function of the core choose scopes with an extractor's common options; options: the function's own."""
-    return run_core(
-        extract,
-        graph,
-        targets,
-        edge_pos=extractor.edge_pos,
-        hide=extractor.hide,
-        seed=seed,
-        num_threads=extractor.num_threads,
-        **options,
-    )
+    except ValueError as error:
+        if owner is None:
+            raise
+        raise ValueError(f"{owner}: {error}") from None
 
 
 def run_core(
@@ -99,7 +87,7 @@ def run_core(
     num_threads: int,
     **options: Any,
 ) -> Subgraphs:
-    """Call one extraction function of the core and name the folder if its files are at fault."""
+    """Call an extraction function of the core; options: its own ones."""
     with naming_folder(graph):
         ptr, node_id, hop, score, indptr, indices, positions, nodes_touched, edges_touched = extract(
             view_of(graph),

@@ -1,6 +1,6 @@
-"""Rows of a graph's arrays picked by index, and scopes put in the order of a batch, through the compiled core.
+"""Rows of a graph's arrays by index, and scopes in the order of a batch, through the compiled core.
 
-Not for: tensors; loading/batch.py makes them of these arrays.
+Not for: tensors (loading/batch.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ArrayName = Literal["y", "edge_id", "edge_weight", "edge_attr"]
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Where everything of some scopes goes in a batch."""
+    """Positions of the nodes and edges of some scopes in a batch."""
 
     source: Ints
     """[N], the node of the scopes that became each row of the batch."""
@@ -52,18 +52,14 @@ def collate_scopes(subgraphs: Subgraphs, *, by_hop: bool) -> Joined:
 def feature_rows(graph: Graph, node_id: Ints, *, ask: bool | None = None) -> NDArray[np.float32] | None:
     """Return the float32 features of `node_id`, [N, F], or None for a graph without features.
 
-    ask: have the system read the rows' pages together beforehand; None does so once one had to be waited for. For
-    stretches far apart in a file that is not marked for random reads, it would else read what lies between them.
+    ask: request the pages of all rows from the system beforehand, which keeps it from reading what lies between rows
+    that are far apart; None does so after the first wait for the disk.
     """
     features = graph.x
     if features is None:
         return None
-    if isinstance(features, DenseFeatures):
-        arrays = [features.matrix] if features.scale is None else [features.matrix, features.scale]
-    else:
-        arrays = [features.indptr, features.indices, features.data]
     _check_index("node_id", node_id, features.shape[0])
-    if not all(plain(array) for array in arrays):
+    if not all(plain(array) for array in feature_arrays(features).values()):
         return features.rows(node_id)
     with _naming_folder(graph):
         if isinstance(features, DenseFeatures):
@@ -76,7 +72,7 @@ def feature_rows(graph: Graph, node_id: Ints, *, ask: bool | None = None) -> NDA
 
 
 def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | None:
-    """Return the rows `index` of one of the graph's arrays in its own dtype, or None where the graph has none."""
+    """Return the rows `index` of one of the graph's arrays in its own dtype, or None if the graph has none."""
     array: NDArray[Any] | None = getattr(graph, name)
     if array is None:
         return None
@@ -90,10 +86,9 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
 
 
 def neighbor_lists(graph: Graph, first: int, stop: int, most: int) -> tuple[Ints, NDArray[Any], int]:
-    """Return the lists of nodes from `first` on: where each begins, the lists, and the first node without one here.
+    """Return the neighbor lists of nodes from `first`: offsets, lists, and the first node that is not included.
 
-    Lists are whole, of at least one node, and as long as they fit of all nodes before `stop`, with `most` entries
-    together.
+    Lists are complete: at least one, and as many before `stop` as have `most` entries together.
     """
     indptr = _entries(graph, graph.indptr, first, stop + 1).astype(np.int64)
     if not (indptr[0] >= 0 and (np.diff(indptr) >= 0).all() and indptr[-1] <= graph.num_edges):
@@ -106,7 +101,7 @@ def neighbor_lists(graph: Graph, first: int, stop: int, most: int) -> tuple[Ints
 
 
 def _entries(graph: Graph, array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
-    """Copy a part of an array of one dimension; one whose file was cut meanwhile is a fault, not a death."""
+    """Copy a part of a one-dimensional array; a file truncated meanwhile is an error, not a crash."""
     if not plain(array):
         return array[start:stop]
     width = array.dtype.itemsize
@@ -116,10 +111,10 @@ def _entries(graph: Graph, array: NDArray[Any], start: int, stop: int) -> NDArra
 
 
 def expect_scopes(graph: Graph, free_bytes: int) -> None:
-    """Prepare the arrays of a graph for reads of scopes, here and there, where memory would not hold them.
+    """Prepare arrays that do not fit into memory for the scattered reads of scopes.
 
-    An array of less than a quarter of free_bytes is left as it is: what a system reads around each place soon has all
-    of it in memory, faster than page by page. Of such size, indptr is read now: a scope looks at thousands of degrees.
+    An array below a quarter of free_bytes is left alone: read-ahead soon brings all of it into memory. An indptr of
+    that size is read now, because a scope looks up thousands of degrees.
     """
     of_edges = (graph.indptr, graph.indices, graph.edge_weight, graph.edge_attr, graph.edge_id)
     features = () if graph.x is None else tuple(feature_arrays(graph.x).values())
@@ -131,7 +126,7 @@ def expect_scopes(graph: Graph, free_bytes: int) -> None:
 
 
 def plain(array: NDArray[Any]) -> bool:
-    """Tell whether the core can read the array as it is; only arrays made in memory may be otherwise."""
+    """Tell whether the core can read the array as it is; arrays of a graph folder always are readable."""
     return bool(array.flags.c_contiguous and array.dtype.isnative)
 
 
@@ -145,7 +140,7 @@ def _check_index(name: str, index: Ints, num_rows: int) -> None:
 
 @contextmanager
 def _naming_folder(graph: Graph) -> Iterator[None]:
-    """With the indices checked, whatever the core objects to is a fault of the stored arrays."""
+    """Report errors of the core as faults of the stored arrays: the indices were checked before."""
     try:
         yield
     except (_core.FileChanged, ValueError) as error:

@@ -1,4 +1,4 @@
-"""induce: scopes from nodes that were chosen elsewhere.
+"""induce: scopes from given nodes.
 
 Not for: choosing nodes.
 """
@@ -31,9 +31,9 @@ def induce(
 ) -> Subgraphs:
     """Make one scope per target from node_id[ptr[b]:ptr[b + 1]], best first.
 
-    The target always comes along, on offer or not; no other node may be offered twice. A node with no path to a target
-    inside the scope gives way to the next. Without `score` every node has score 1. max_nodes: most nodes of a scope;
-    topk: as many for each of its targets. hide: any value but none removes the link of a pair from its scope.
+    The target is always included; no other node may be given twice. A node with no path to a target inside the scope
+    gives way to the next. Without `score` every node has score 1. max_nodes: most nodes of a scope; topk: most nodes
+    for each of its targets. hide: any value but none removes the link of a pair.
     """
     groups = check_targets(graph, targets, "induce")
     offers = np.ascontiguousarray(node_id, dtype=np.int64)

@@ -1,6 +1,6 @@
-"""Locality: an order of targets in which those that share neighbors follow one another, and so the pages they need.
+"""Locality: an order in which targets that share neighbors, and so pages of the disk, are close together.
 
-Not for: predictions in that order (inference/resumable.py), or communities: these groups are only good enough.
+Not for: predictions in that order (inference/resumable.py), or accurate communities.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _MOST_GROUPS = (1 << 31) - 1
 
 
 def order_targets(graph: Graph, targets: Ints | range, work: WorkFolder, progress: Progress = silent) -> bool:
-    """Write an order of the targets into a work folder, once; False where theirs is kept, as they are too few to gain.
+    """Write an order of the targets into a work folder, once; False if they are too few to gain from it.
 
-    `order` has the target, by its number, that is worked on first, second and so on; `place` has, for each target,
-    when it is. Both are [B] int64. Memory does not grow with the graph or the targets: all arrays are on the disk.
+    `order` lists the numbers of the targets in that order, `place` is its inverse; both are [B] int64. All arrays are
+    on disk: memory does not grow with the graph or the targets.
     """
     state = work.recall("order")
     if state is None:
@@ -47,10 +47,10 @@ def order_targets(graph: Graph, targets: Ints | range, work: WorkFolder, progres
 def group_nodes(
     graph: Graph, folder: Path | None, *, num_passes: int = NUM_PASSES, progress: Progress = silent
 ) -> NDArray[Any]:
-    """Give each node the number of a group of nodes that are mostly linked with one another. [N]
+    """Assign each node to a group of densely linked nodes. [N]
 
-    Label propagation: a node joins the group that most of its neighbors are in, block by block, a few times. The
-    lists are read in sequence; the groups are in a file without a name in the folder, or in memory if it is None.
+    Label propagation in a few passes: a node joins the group of most of its neighbors. Lists are read in sequence;
+    groups are in an unnamed file in the folder, or in memory if it is None.
     """
     count = graph.num_nodes
     group = new_array((count,), np.int32 if count <= _MOST_GROUPS else np.int64, folder)
@@ -65,7 +65,7 @@ def group_nodes(
 
 
 def _blocks(graph: Graph) -> Iterator[tuple[int, Ints, NDArray[Any]]]:
-    """Give the neighbor lists of all nodes in blocks: the first node, where each list begins, the lists."""
+    """Yield the neighbor lists of all nodes in blocks: first node, offsets, lists."""
     for start in range(0, graph.num_nodes, _BLOCK_NODES):
         stop = min(start + _BLOCK_NODES, graph.num_nodes)
         first = start
@@ -76,11 +76,11 @@ def _blocks(graph: Graph) -> Iterator[tuple[int, Ints, NDArray[Any]]]:
 
 
 def _majority(indptr: Ints, group: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the rows that have entries, and the group that most entries of each have; of equals, by a hash of it."""
+    """Return the rows that have entries and the most frequent group of each; a hash breaks ties."""
     if len(group) == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    # Groups beyond 2^31 share numbers; that only makes an order a little worse.
+    # Groups beyond 2^31 share numbers, which makes the order only slightly worse.
     keys = (row << 32) | (group.astype(np.int64) % _MOST_GROUPS)
     keys.sort()
     first = _begins(keys)

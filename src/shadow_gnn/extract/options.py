@@ -1,7 +1,6 @@
-"""Options: the fields of an extractor's dataclass with default, range and text, and the checks that follow from them.
+"""Options: the fields of an extractor's dataclass with default, range and help text, and their checks.
 
-Not for: any one extractor's options; each class in kinds/ has its own. Recipes, keys of caches, help and docs read them
-from here.
+Not for: the options of one extractor (kinds/). Recipes, cache keys, help and docs read options from here.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class Option:
     text: str
     """One line of explanation, from the docstring under the field or from the annotation."""
     base: type | None
-    """int, float, bool, str, or None for anything else, which the class checks itself."""
+    """int, float, bool, str, or None for other types, which the class checks itself."""
     optional: bool
     """Whether None is allowed."""
     choices: tuple[str, ...]
@@ -84,7 +83,7 @@ class Option:
         if self.base is None or (value is None and self.optional):
             return
         types, word = _TYPES[self.base]
-        known: bool = isinstance(value, types)  # Not asked in the condition, where it would narrow the type.
+        known: bool = isinstance(value, types)  # Outside the condition, where mypy would narrow the type.
         if not known or (isinstance(value, bool) and self.base is not bool):
             raise TypeError(f"{owner}: {self.name} must be {word}, got {value!r}")
         if self.choices and value not in self.choices:
@@ -107,7 +106,7 @@ class Optioned(Protocol):
 
 @cache
 def options_of(owner: type[Optioned]) -> tuple[Option, ...]:
-    """Return the options of a dataclass: its own first, then those that all extractors share."""
+    """Return the options of a dataclass: its own first, then the shared ones."""
     hints, texts = get_type_hints(owner, include_extras=True), _docstrings(owner)
     ordered = sorted(fields(owner), key=lambda field: bool(field.kw_only))
     return tuple(_option(field, hints[field.name], texts.get(field.name)) for field in ordered if field.init)
@@ -161,7 +160,7 @@ def _parsed(annotation: Any) -> tuple[type | None, bool, tuple[str, ...], tuple[
 
 
 def _docstrings(owner: type) -> dict[str, str]:
-    """Return the docstring under each field of a class and those before it; none where there is no source."""
+    """Return the docstring under each field of a class and its bases; empty without source code."""
     found: dict[str, str] = {}
     for each in reversed(owner.__mro__[:-1]):
         try:

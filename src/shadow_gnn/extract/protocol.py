@@ -1,6 +1,6 @@
-"""The Extractor protocol: everything that loaders, models and caches ask of an extractor.
+"""The Extractor protocol: the interface between extractors and loaders, models and caches.
 
-Not for: options and their checks (options.py), nor for what the extractors of this package share (base_extractor.py).
+Not for: options and their checks (options.py), or the shared base class (base_extractor.py).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Extractor(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """True if the seed does not matter, so that scopes may be kept between epochs."""
+        """True if the seed does not matter; scopes can then be kept between epochs."""
         ...
 
     @property
     def key(self) -> str:
-        """Name, version of the algorithm and all options that decide a scope; equal keys give equal scopes."""
+        """Name, version of the algorithm and all options that affect scopes; equal keys give equal scopes."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class Extractor(Protocol):
 
     @property
     def edge_pos(self) -> bool:
-        """True if scopes report where each edge stands in the graph."""
+        """True if scopes report the position of each edge in the graph."""
         ...
 
     @property

@@ -1,6 +1,6 @@
-"""Scope file: the nodes of scopes that were chosen beforehand, with their scores, for many targets in one file.
+"""Scope file: precomputed nodes and scores of the scopes of many targets.
 
-Not for: edges, which FileExtractor (kinds/file.py) looks up in the graph, nor for choosing nodes.
+Not for: edges, which FileExtractor (kinds/file.py) looks up in the graph.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import BLOCK_BYTES, new_checksum, open_regular, replace_file
+from shadow_gnn.extract.subgraphs import offsets, stretches
 
 VERSION = 1
 MAX_HEADER_BYTES = 1 << 16
 MAX_TEXT = 10_000
-"""Most characters of what a file says of how it was made."""
+"""Most characters of Origin.made_by."""
 
 Ints = NDArray[np.int64]
 
@@ -52,14 +53,14 @@ class ScopeNodes:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a scope file is of."""
+    """Source of a scope file."""
 
     num_nodes: int
     """Nodes of the graph."""
     fingerprint: str
-    """Of the graph's edges."""
+    """Fingerprint of the graph's edges."""
     made_by: str
-    """How the nodes were chosen, for people to read."""
+    """How the nodes were chosen, as text."""
 
     def __post_init__(self) -> None:
         if len(self.made_by) > MAX_TEXT:
@@ -73,11 +74,11 @@ class ScopeFile:
     path: Path
     """Where it was read from."""
     nodes: ScopeNodes
-    """What it holds."""
+    """Its contents."""
     origin: Origin
-    """What it is of."""
+    """Its source."""
     checksum: str
-    """Of all that it holds: files of equal checksums give equal scopes."""
+    """Checksum of the contents: files with equal checksums give equal scopes."""
 
     def find(self, targets: Ints) -> Ints:
         """Return the row of each target, of any shape; -1 where it is not in the file."""
@@ -91,35 +92,27 @@ class ScopeFile:
         """Return the nodes of some rows, in that order, as copies."""
         first = self.nodes.ptr[rows]
         length = self.nodes.ptr[rows + 1] - first
-        node_id = self._stretches(self.nodes.node_id, first, length).astype(np.int64, copy=False)
-        score = self._stretches(self.nodes.score, first, length)
-        ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
-        return ScopeNodes(self.nodes.targets[rows], ptr, node_id, score)
-
-    def _stretches(self, array: NDArray[Any], first: Ints, length: Ints) -> NDArray[Any]:
-        size = array.dtype.itemsize
         try:
-            joined = _core.gather_ragged(array.view(np.uint8), first * size, length * size)
+            node_id, score = (stretches(array, first, length) for array in (self.nodes.node_id, self.nodes.score))
         except _core.FileChanged as error:
             raise SourceError(f"{self.path}: {error}") from error
-        return np.asarray(joined).view(array.dtype)
+        return ScopeNodes(self.nodes.targets[rows], offsets(length), node_id.astype(np.int64, copy=False), score)
 
 
 def sorted_nodes(targets: Ints, ptr: Ints, node_id: Ints, score: NDArray[np.float32]) -> ScopeNodes:
-    """Put scopes in the order of their targets, and the nodes of each in that of their scores."""
+    """Sort scopes by target, and the nodes of each scope by score."""
     length = np.diff(ptr)
     by_target = np.argsort(targets, kind="stable")
     rank = np.empty(len(targets), np.int64)
     rank[by_target] = np.arange(len(targets))
     order = np.lexsort((node_id, -score, np.repeat(rank, length)))
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(length[by_target])))
-    return ScopeNodes(targets[by_target], offsets, node_id[order], score[order])
+    return ScopeNodes(targets[by_target], offsets(length[by_target]), node_id[order], score[order])
 
 
 def write_scope_file(path: str | Path, parts: Sequence[ScopeNodes], origin: Origin) -> None:
-    """Write scopes in a single step, replacing what was there; the targets of all parts together must ascend.
+    """Write scopes atomically, replacing any file; targets must ascend over all parts.
 
-    The layout is that of safetensors: arrays targets, ptr, node_id, score, and a header with what they are of.
+    The layout is that of safetensors: arrays targets, ptr, node_id, score, and a header with the origin.
     """
     path, parts = Path(path), [part for part in parts if len(part)]
     before = -1
@@ -235,7 +228,7 @@ def _mapped(handle: BinaryIO, dtype: np.dtype[Any], count: int, offset: int) -> 
 
 
 def _check_part(part: ScopeNodes, origin: Origin, before: int) -> None:
-    """Raise unless what is to be written is what a reader expects."""
+    """Raise unless the scopes can be read again."""
     targets, ptr, owner = part.targets, part.ptr, "write_scope_file"
     if not (before < targets[0] and targets[-1] < origin.num_nodes and (np.diff(targets) > 0).all()):
         raise ValueError(f"{owner}: targets must ascend from 0 to {origin.num_nodes - 1} over all parts, they do not")
@@ -291,12 +284,12 @@ def _header(parts: Sequence[ScopeNodes], origin: Origin, checksum: str) -> bytes
         table[name] = {"dtype": names[array.dtype], "shape": [array.size], "data_offsets": [done, end]}
         done = end
     text = json.dumps(table).encode()
-    text = text.ljust(-(-len(text) // 8) * 8)  # So that the data begins at a multiple of 8.
+    text = text.ljust(-(-len(text) // 8) * 8)  # The data begins at a multiple of 8.
     return len(text).to_bytes(8, "little") + text
 
 
 def _data(parts: Sequence[ScopeNodes], origin: Origin) -> Iterator[memoryview]:
-    """Give the bytes of all arrays, part by part."""
+    """Yield the bytes of all arrays, part by part."""
     dtypes = {name: array.dtype for name, array in _empty_arrays(parts, origin).items()}
     for name in _NAMES:
         if name == "ptr":

@@ -1,43 +1,33 @@
-"""Scope graph: nodes and scores that were chosen in another graph on the same nodes, with the edges of the graph.
+"""Scope graph: nodes chosen in another graph on the same nodes, with the edges of the graph.
 
-Not for: making the other graph (diffused/), nor for the option that names it (base_extractor.py).
+Not for: making the other graph (diffused/), or the option that names it (base_extractor.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from shadow_gnn.extract.induce import induce
-from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
 
-def on_graph(extractor: Extractor, graph: Graph, scopes: Subgraphs) -> Subgraphs:
-    """Induce nodes that an extractor chose in another graph on this one, best first.
+def on_graph(graph: Graph, scopes: Subgraphs, common: dict[str, Any]) -> Subgraphs:
+    """Induce nodes chosen in another graph on this one, best first; common: the extractor's common options.
 
-    A node that no path in the graph joins to a target inside the scope falls out. Features and labels are the graph's;
-    a link that the extractor hides is hidden here too.
+    A node with no path to a target inside the scope is dropped. A hidden link is hidden here too.
     """
     scope = np.repeat(np.arange(len(scopes)), np.diff(scopes.ptr))
     order = np.lexsort((-scopes.score, scope))
-    induced = induce(
-        graph,
-        scopes.targets,
-        scopes.ptr,
-        scopes.node_id[order],
-        scopes.score[order],
-        edge_pos=extractor.edge_pos,
-        hide=extractor.hide,
-        num_threads=extractor.num_threads,
-    )
+    induced = induce(graph, scopes.targets, scopes.ptr, scopes.node_id[order], scopes.score[order], **common)
     return replace(induced, nodes_touched=scopes.nodes_touched, edges_touched=scopes.edges_touched)
 
 
 def check_scope_graph(scope_graph: Graph, graph: Graph) -> None:
-    """Raise unless the two graphs have as many nodes and are both directed or both not."""
+    """Raise unless both graphs have the same number of nodes and are both directed or both undirected."""
     name = scope_graph.path or "graph in memory"
     if scope_graph.num_nodes != graph.num_nodes:
         raise ValueError(

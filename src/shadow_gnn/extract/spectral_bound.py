@@ -1,4 +1,4 @@
-"""spectral_bound: how large the spectral radius of a graph can be, found once for each graph.
+"""spectral_bound: an upper bound on the spectral radius of a graph, computed once per graph.
 
 Not for: sums over walks (kinds/katz.py).
 """
@@ -18,7 +18,7 @@ NUM_STEPS = 30
 
 @dataclass(frozen=True)
 class SpectralBound:
-    """What sums over the walks of a graph depend on."""
+    """Quantities that bound sums over the walks of a graph."""
 
     radius: float
     """The largest eigenvalue, in size, of the weighted adjacency is at most this; 0 for a graph without edges."""
@@ -33,7 +33,7 @@ def spectral_bound(graph: Graph, *, num_threads: int = 0) -> SpectralBound:
     """Return a bound on the spectral radius of a graph's weighted adjacency.
 
     For any positive x the radius is at most the largest (A x)_i / x_i (Collatz and Wielandt), which the power method
-    lowers. Costs up to 32 passes over the edges and 8 bytes for each node the first time, nothing from then on.
+    lowers. The first call costs up to 32 passes over the edges and 8 bytes for each node.
     """
     if graph not in _FOUND:
         threads = resolve_threads(num_threads)

@@ -38,11 +38,11 @@ class Subgraphs:
     indices: NDArray[np.int32]
     """[E], senders of messages to each node as positions within their scope, ascending in each row."""
     edge_pos: NDArray[np.int64] | None
-    """[E], where each edge stands in the graph's indices; None if it was not asked for."""
+    """[E], position of each edge in the graph's indices; None if not requested."""
     nodes_touched: NDArray[np.int64]
-    """[B], nodes that were looked at to choose the scope."""
+    """[B], nodes visited to choose the scope."""
     edges_touched: NDArray[np.int64]
-    """[B], edges that were looked at to choose the scope."""
+    """[B], edges visited to choose the scope."""
 
     def __repr__(self) -> str:
         return as_line("Subgraphs", self._facts())
@@ -122,8 +122,8 @@ def select(subgraphs: Subgraphs, scopes: NDArray[np.int64]) -> Subgraphs:
     )
 
 
-def offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each of consecutive ranges of these sizes begins, and where the last one ends."""
+def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the start of each of consecutive ranges of these sizes, and the end of the last one."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))
 
 

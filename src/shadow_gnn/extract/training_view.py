@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract.gather import feature_rows
-from shadow_gnn.graph.record import Array, Graph
+from shadow_gnn.extract.subgraphs import offsets
+from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
 
@@ -31,33 +33,26 @@ class FeatureStatistics:
     mean: NDArray[np.float32]
     """[F]."""
     deviation: NDArray[np.float32]
-    """[F]; 1 for a feature that is constant, so that one can divide by it."""
+    """[F]; 1 for a constant feature."""
 
 
 def training_view(graph: Graph, nodes: Ints) -> Graph:
     """Return the graph with only the edges between `nodes`: the same node ids, features, labels and splits.
 
-    It is a graph in memory with a fingerprint of its own, so that scopes kept of the whole graph are not taken for its.
+    It has its own fingerprint, so cached scopes of the whole graph are not used for it.
     """
     inside = np.zeros(graph.num_nodes, dtype=bool)
     inside[nodes] = True
-    kept = [_kept_edges(graph, inside, start, stop) for start, stop in _row_blocks(graph)]
-    positions = np.concatenate([position for position, _ in kept]) if kept else np.zeros(0, np.int64)
-    counts = np.concatenate([count for _, count in kept]) if kept else np.zeros(0, np.int64)
+    kept = [(np.zeros(0, np.int64),) * 2, *(_kept_edges(graph, inside, *block) for block in _row_blocks(graph))]
+    positions, counts = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return with_edges(graph, offsets(counts), positions)
 
-    def of_kept(array: Array | None) -> Array | None:
-        return None if array is None else array[positions]
 
-    return replace(
-        graph,
-        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64))),
-        indices=graph.indices[positions],
-        edge_weight=of_kept(graph.edge_weight),
-        edge_attr=of_kept(graph.edge_attr),
-        edge_id=of_kept(graph.edge_id),
-        path=None,
-        fingerprint_hint=None,
-    )
+def with_edges(graph: Graph, indptr: Ints, kept: NDArray[Any]) -> Graph:
+    """Return the graph in memory with some of its edges; kept: their positions, or a flag for each edge."""
+    names = ("indices", "edge_weight", "edge_attr", "edge_id")
+    arrays: dict[str, Any] = {name: None if (array := getattr(graph, name)) is None else array[kept] for name in names}
+    return replace(graph, indptr=indptr, path=None, fingerprint_hint=None, **arrays)
 
 
 def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatistics:
@@ -74,9 +69,9 @@ def feature_statistics(graph: Graph, nodes: Ints | None = None) -> FeatureStatis
 
 
 def all_seen(num_nodes: int) -> Ints | range:
-    """Return the nodes that speak for all: every one, or stretches at equal distances of more than MOST_SEEN.
+    """Return the nodes to take statistics of: all, or evenly spaced blocks if there are more than MOST_SEEN.
 
-    A million nodes give a mean to a thousandth of the deviation; to read all features would take minutes at 10^8.
+    A million nodes give the mean to a thousandth of the deviation; reading 10^8 would take minutes.
     """
     if num_nodes <= MOST_SEEN:
         return range(num_nodes)
@@ -87,7 +82,7 @@ def all_seen(num_nodes: int) -> Ints | range:
 def column_statistics(
     rows: Callable[[Ints], NDArray[np.float32]], num_columns: int, nodes: Ints | range
 ) -> FeatureStatistics:
-    """Compute mean and deviation of what `rows` gives for nodes, [len(nodes), num_columns], as feature_statistics."""
+    """Compute mean and deviation of the columns that `rows` returns for nodes, [len(nodes), num_columns]."""
     count = len(nodes)
     if count == 0:
         raise ValueError("feature_statistics: nodes must not be empty")
@@ -119,7 +114,7 @@ def _check_finite(block: NDArray[np.float32], node_id: Ints) -> None:
 
 
 def _row_blocks(graph: Graph) -> list[tuple[int, int]]:
-    """Cut the rows into blocks of about the same number of edges, so that little is held at once."""
+    """Cut the rows into blocks of about the same number of edges, to bound the memory."""
     num_blocks = max(1, -(-graph.num_edges // _BLOCK_EDGES))
     marks = np.searchsorted(graph.indptr, np.arange(1, num_blocks) * _BLOCK_EDGES)
     ends = np.unique(np.concatenate(([0], marks, [graph.num_nodes]))).tolist()
@@ -130,5 +125,4 @@ def _kept_edges(graph: Graph, inside: NDArray[np.bool_], start: int, stop: int) 
     """Return the positions of the edges inside among the rows start to stop, and how many each row has."""
     ptr = np.asarray(graph.indptr[start : stop + 1])
     keep = inside[graph.indices[ptr[0] : ptr[-1]]] & np.repeat(inside[start:stop], np.diff(ptr))
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)))
-    return ptr[0] + np.flatnonzero(keep), np.diff(before[ptr - ptr[0]])
+    return ptr[0] + np.flatnonzero(keep), np.diff(offsets(keep)[ptr - ptr[0]])

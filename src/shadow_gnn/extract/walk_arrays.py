@@ -1,4 +1,4 @@
-"""Arrays that walks need in addition to a graph's own, made once per graph: reversed lists and sums of weights.
+"""Extra arrays for walks, made once per graph: reversed lists and sums of weights.
 
 Not for: walks, which are in the core.
 """
@@ -35,7 +35,7 @@ def reversed_lists(graph: Graph) -> _core.GraphView | None:
 def weight_sums(graph: Graph) -> NDArray[np.float64] | None:
     """Return the sums of the first 0, 64, 128, ... edge weights, kept as long as the graph; None without weights.
 
-    With them a step by weight takes as long from a hub as from a leaf. The first call reads all weights and takes an
+    With them, a weighted step from a hub is as fast as from a leaf. The first call reads all weights; the sums take an
     eighth of a byte for each edge.
     """
     if graph.edge_weight is None:

@@ -1,4 +1,4 @@
 """Loading: scopes and features become batches.
 
-Not for: what a model does with them (nn).
+Not for: models (nn).
 """

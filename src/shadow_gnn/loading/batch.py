@@ -28,7 +28,7 @@ class BatchLayout:
     """How a batch must be laid out for its reader."""
 
     order: Order = "hop"
-    """The order of rows that the reader computes fastest on; the other one works too."""
+    """The fastest order of rows for the reader; the other one works too."""
     edge_arrays: tuple[EdgeArray, ...] = ()
     """Edge arrays that the batch must hold."""
 
@@ -45,10 +45,7 @@ class BatchReader(Protocol):
 def layout_for(
     owner: str, model: BatchReader | None, order: Order | None, edge_arrays: Sequence[EdgeArray]
 ) -> BatchLayout:
-    """Return the layout that a model asks for, with another order or more edge arrays if they are given.
-
-    Without a model, and without an order, rows are in hop order.
-    """
+    """Return a model's layout, with another order or more edge arrays if given; hop order by default."""
     layout = BatchLayout()
     if model is not None:
         if len(model.layouts) != 1:
@@ -65,7 +62,7 @@ def layout_for(
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """B scopes with T targets each as one graph of N nodes and E edges that no edge joins across scopes.
+    """B scopes with T targets each as one graph of N nodes and E edges; no edge joins two scopes.
 
     A joined batch is one graph that all targets share, for normal GNNs: subgraph is 0 everywhere, rows are in hop order
     from the nearest target, and rows of the last hop may be empty where nothing reads them.
@@ -106,16 +103,16 @@ class Batch:
     edge_attr: Tensor | None = None
     """[E, D] float32, or None if not asked for."""
     degree: Tensor | None = None
-    """[N] float32, the degrees that weights are divided by, sums of weights in a weighted graph: those of the graph, of
-    which this batch may hold a part. None: the degrees inside the batch."""
+    """[N] float32, the degrees that weights are divided by, sums of weights in a weighted graph: those of the
+    graph, which may be larger than the batch. None: the degrees inside the batch."""
     edge_scale: Tensor | None = None
-    """[E] float32, factor of each edge after the division, which makes sums over drawn edges unbiased; None: all 1."""
+    """[E] float32, factor of each edge after the division, to make sums over drawn edges unbiased; None: all 1."""
     edge_mask: Tensor | None = None
-    """[E], factor of each message in every layer, whose gradient tells what the message is worth; None: all 1."""
+    """[E], factor of each message in every layer, for saliency by its gradient; None: all 1."""
     target_weight: Tensor | None = None
     """[B] float32, factor of each target's loss; None: all 1."""
     filler: bool = False
-    """Stands in for the empty part of a process that has no target in this step: its loss does not count."""
+    """Placeholder for a process without targets in this step; its loss does not count."""
 
     def __repr__(self) -> str:
         return as_line("Batch", self._facts())
@@ -154,7 +151,7 @@ class Batch:
 
     @property
     def joined(self) -> bool:
-        """All targets live in one graph, as normal GNNs have it: there are no scopes to tell apart."""
+        """Whether all targets share one graph, as for normal GNNs."""
         return len(self) > 1 and not bool(self.subgraph.any())
 
     def num_within(self, num_hops: int) -> int:
@@ -172,7 +169,7 @@ class Batch:
         return self._each(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Batch:
-        """Return the batch in page-locked memory, from which a copy to an accelerator need not block."""
+        """Return the batch in page-locked memory, for asynchronous copies to an accelerator."""
         return self._each(lambda tensor: tensor.pin_memory())
 
     def in_subgraph_order(self) -> Batch:
@@ -258,9 +255,9 @@ def collate(
 ) -> Batch:
     """Join scopes to a Batch and look up their features, labels and edge arrays.
 
-    model: the model, or branch, that will read the batch: it decides the order of rows and the edge arrays. order,
-    edge_arrays: another order, and more edge arrays. edge_graph: the graph whose edges the scopes have, if it is not
-    `graph`. target_row [B]: the rows of these targets in a longer list, if they are part of one.
+    model: the model, or branch, that will read the batch; it sets the order of rows and the edge arrays. order,
+    edge_arrays: another order, and more edge arrays. edge_graph: the graph of the scopes' edges, if it is not `graph`.
+    target_row [B]: the rows of these targets in a longer list.
     """
     edge_graph, layout = graph if edge_graph is None else edge_graph, layout_for("collate", model, order, edge_arrays)
     check_layout("collate", edge_graph, layout)
@@ -283,14 +280,14 @@ def collate(
         order=order,
         hop_ptr=tuple(joined.hop_ptr.tolist()) if order == "hop" else None,
         ptr=torch.from_numpy(subgraphs.ptr.copy()) if order == "subgraph" else None,
-        x=_tensor(feature_rows(graph, node_id)) if features else None,
-        y=_tensor(array_rows(graph, "y", np.ascontiguousarray(subgraphs.targets[:, 0]))) if single else None,
+        x=tensor_of(feature_rows(graph, node_id)) if features else None,
+        y=tensor_of(array_rows(graph, "y", np.ascontiguousarray(subgraphs.targets[:, 0]))) if single else None,
         **_scope_edge_arrays(edge_graph, subgraphs, joined, edge_arrays),
     )
 
 
 def check_layout(owner: str, graph: Graph, layout: BatchLayout) -> None:
-    """Raise unless the order is a known one and the graph has the edge arrays."""
+    """Raise unless the order is known and the graph has the edge arrays."""
     if layout.order not in ("hop", "subgraph"):
         raise ValueError(f"{owner}: order must be 'hop' or 'subgraph', got {layout.order!r}")
     arrays = {"id": True, "weight": graph.edge_weight is not None, "attr": graph.edge_attr is not None}
@@ -302,7 +299,7 @@ def check_layout(owner: str, graph: Graph, layout: BatchLayout) -> None:
 
 
 def _target_nodes(subgraphs: Subgraphs, joined: Joined) -> NDArray[np.int64]:
-    """Find the row of each target: a scope begins with its distinct targets in the order they are given."""
+    """Find the row of each target: a scope begins with its distinct targets in the given order."""
     targets = subgraphs.targets
     rank = np.zeros(targets.shape, dtype=np.int64)
     num_distinct = np.ones(len(targets), dtype=np.int64)
@@ -331,15 +328,16 @@ def look_up_edge_arrays(graph: Graph, position: NDArray[np.int64], names: Sequen
     """Return edge arrays by name, as fields of a Batch; position [E]: of each edge in the graph."""
     found: dict[str, Tensor | None] = {}
     if "id" in names:
-        found["edge_id"] = _tensor(position if graph.edge_id is None else array_rows(graph, "edge_id", position))
+        found["edge_id"] = tensor_of(position if graph.edge_id is None else array_rows(graph, "edge_id", position))
     if "weight" in names:
-        found["edge_weight"] = _tensor(array_rows(graph, "edge_weight", position))
+        found["edge_weight"] = tensor_of(array_rows(graph, "edge_weight", position))
     if "attr" in names:
-        found["edge_attr"] = _tensor(array_rows(graph, "edge_attr", position))
+        found["edge_attr"] = tensor_of(array_rows(graph, "edge_attr", position))
     return found
 
 
-def _tensor(array: NDArray[Any] | None) -> Tensor | None:
+def tensor_of(array: NDArray[Any] | None) -> Tensor | None:
+    """Return an array as a tensor; None stays None."""
     return None if array is None else torch.from_numpy(array)
 
 
@@ -354,7 +352,7 @@ def _owner(indptr: Tensor, num_edges: int) -> Tensor:
 
 
 def _pyg_batch(values: dict[str, Tensor | None], slices: dict[str, Tensor], first: Tensor) -> Any:
-    """Fill a PyG Batch as its from_data_list does, so that single examples can be taken out again.
+    """Fill a PyG Batch as its from_data_list does, so that PyG can separate the examples again.
 
     slices: where each scope begins in every value; first [B]: the first row of each scope.
     """

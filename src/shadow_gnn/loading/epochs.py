@@ -1,4 +1,4 @@
-"""Epochs: which targets make up each batch of an epoch, for one process or for several, and batches made ahead.
+"""Epochs: the targets of each batch, for one process or for several, and batches made ahead.
 
 Not for: making a batch (batch.py) or the loaders themselves (loader.py; normal/ for normal GNNs).
 """
@@ -6,6 +6,7 @@ Not for: making a batch (batch.py) or the loaders themselves (loader.py; normal/
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
@@ -33,7 +34,7 @@ class RankPart:
     """split: a part of every batch, for training; deal: whole batches in turn, for prediction."""
 
     def has(self, number: int) -> bool:
-        """Tell whether the process works on the batch of that number."""
+        """Tell whether the process works on a batch, by its number."""
         return self.kind == "split" or number % self.num_ranks == self.rank
 
     def rows(self, rows: Ints) -> Ints:
@@ -45,11 +46,7 @@ class RankPart:
         return rows[start : start + small + (self.rank < rest)]
 
     def rows_or_filler(self, rows: Ints) -> tuple[Ints, bool]:
-        """Return the process's rows of a batch, and whether they are a filler.
-
-        Every process makes every step: if a batch has fewer rows than there are processes, its first row stands in for
-        an empty part.
-        """
+        """Return the process's rows of a batch; (first row, True) fills an empty part, as every process must step."""
         own = self.rows(rows)
         return (own, False) if len(own) else (rows[:1], True)
 
@@ -87,52 +84,57 @@ class BatchSource(Protocol):
 
 @runtime_checkable
 class RankedSource(Protocol):
-    """A source whose batches several processes can divide among them."""
+    """A source whose batches several processes can share."""
 
     def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
         """Iterate over one process's part of an epoch; an empty part is a batch with `filler` set."""
         ...
 
 
-class Epochs:
-    """The epochs of a loader: the rows of its targets in the order of each epoch, cut into batches."""
+class EpochLoader(ABC):
+    """A loader over targets: their order in each epoch, cut into batches, for one process or for several.
+
+    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` runs epoch 0, the
+    next time epoch 1, and so on. The loaders inherit from it because they share these options and this iteration.
+    """
 
     def __init__(
-        self,
-        owner: str,
-        num_targets: int,
-        *,
-        batch_size: int,
-        shuffle: bool,
-        seed: int,
-        drop_last: bool = False,
-        prefetch: int,
+        self, targets: Ints, *, batch_size: int, shuffle: bool, seed: int, prefetch: int, drop_last: bool = False
     ) -> None:
-        """Check and store; owner: the loader that messages name. prefetch: batches made ahead, 0 for no thread."""
-        check_int(owner, "batch_size", batch_size, 1)
-        check_int(owner, "prefetch", prefetch, 0)
-        self.seed = checked_seed(owner, seed)
-        self._owner, self._num_targets, self._batch_size = owner, num_targets, batch_size
-        self._shuffle, self._drop_last, self._prefetch = shuffle, drop_last, prefetch
+        """Check and store; targets [B, T]. prefetch: batches made ahead, 0 for no thread."""
+        self._owner = type(self).__name__
+        check_int(self._owner, "batch_size", batch_size, 1)
+        check_int(self._owner, "prefetch", prefetch, 0)
+        self.seed = checked_seed(self._owner, seed)
+        self.targets, self.batch_size, self.shuffle = targets, batch_size, shuffle
+        self.prefetch, self.drop_last = prefetch, drop_last
         self._next = 0
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
-        whole, rest = divmod(self._num_targets, self._batch_size)
-        return whole if self._drop_last or rest == 0 else whole + 1
+        whole, rest = divmod(len(self.targets), self.batch_size)
+        return whole if self.drop_last or rest == 0 else whole + 1
 
-    def next_number(self) -> int:
-        """Return 0, then 1, and so on: the epochs that `for batch in loader` goes through."""
+    def __iter__(self) -> Iterator[Batch]:
+        """Iterate over the next epoch, the first time over epoch 0."""
         self._next += 1
-        return self._next - 1
+        return self.epoch(self._next - 1)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """Iterate over one epoch's batches, the same ones for the same number."""
+        return self.rank_epoch(number, WHOLE)
+
+    @abstractmethod
+    def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
+        """Iterate over one process's part of an epoch; the other targets are not looked at."""
 
     def batches(self, number: int, part: RankPart, make: Callable[[int, Ints], Batch]) -> Iterator[Batch]:
         """Iterate over a process's part of an epoch; make: (number of the batch, its rows of the targets) -> Batch."""
         check_int(self._owner, "epoch", number, 0)
-        return made_ahead(self._made(number, part, make), self._prefetch)
+        return made_ahead(self._made(number, part, make), self.prefetch)
 
     def _made(self, epoch: int, part: RankPart, make: Callable[[int, Ints], Batch]) -> Iterator[Batch]:
-        rows, size = epoch_rows(self._num_targets, self.seed, epoch, shuffle=self._shuffle), self._batch_size
+        rows, size = epoch_rows(len(self.targets), self.seed, epoch, shuffle=self.shuffle), self.batch_size
         for number in range(len(self)):
             if part.has(number):
                 own, filler = part.rows_or_filler(rows[number * size : (number + 1) * size])

@@ -19,15 +19,11 @@ from shadow_gnn.extract.gather import expect_scopes
 from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchReader, EdgeArray, Order, check_layout, collate, layout_for
-from shadow_gnn.loading.epochs import WHOLE, Epochs, RankPart, derive_seed
+from shadow_gnn.loading.epochs import EpochLoader, RankPart, derive_seed
 
 
-class Loader:
-    """Batches over targets, the same for any prefetch depth, number of threads or process.
-
-    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` goes through
-    epoch 0, the next time through epoch 1, and so on.
-    """
+class Loader(EpochLoader):
+    """Batches over targets, the same for any prefetch depth, number of threads or process."""
 
     def __init__(
         self,
@@ -51,64 +47,40 @@ class Loader:
         """Check and store; nothing is extracted yet.
 
         targets: [B] nodes or [B, 2] pairs. model: the model that will read the batches, or one branch of an ensemble
-        (model.branches[i]): it decides the order of rows and the edge arrays. fixed_seed: the same random scopes in
-        every epoch, for evaluation; otherwise they are drawn by (seed, epoch), as the order of targets is. order,
-        features, edge_arrays: see batch.collate. inputs: fills in each batch's x instead of the graph's features, in
-        the thread that makes batches ahead. labels: [B] or [B, C] of the targets, instead of the graph's; pairs have no
-        others. prefetch: batches made ahead; 0 for no thread.
+        (model.branches[i]); it sets the order of rows and the edge arrays. fixed_seed: the same random scopes in every
+        epoch, for evaluation; otherwise they are drawn by (seed, epoch). order, features, edge_arrays: see
+        batch.collate. inputs: fills in x instead of the graph's features, in the background thread. labels: [B] or
+        [B, C] of the targets, instead of the graph's. prefetch: batches made ahead; 0 for no thread.
         """
         self.edge_graph = extractor.edge_graph(graph)
         self.layout = layout_for("Loader", model, order, edge_arrays)
         check_layout("Loader", self.edge_graph, self.layout)
         if self.layout.edge_arrays and not extractor.edge_pos:
             raise ValueError("Loader: extractor must report edge positions for edge arrays; make it with edge_pos=True")
-        self.graph = graph
-        self.extractor = extractor
-        self.targets = check_targets(graph, targets, "Loader").copy()
-        self._epochs = Epochs(
-            "Loader",
-            len(self.targets),
+        super().__init__(
+            check_targets(graph, targets, "Loader").copy(),
             batch_size=batch_size,
             shuffle=shuffle,
             seed=seed,
-            drop_last=drop_last,
             prefetch=prefetch,
+            drop_last=drop_last,
         )
         if labels is not None and len(labels) != len(self.targets):
             raise ValueError(f"Loader: labels must be {len(self.targets)}, one for each target, got {len(labels)}")
-        self.labels = labels
-        self.batch_size = batch_size
-        self.shuffle = shuffle
-        self.seed = self._epochs.seed
-        self.fixed_seed = fixed_seed
-        self.drop_last = drop_last
-        self.features = features
-        self.inputs = inputs
-        self.prefetch = prefetch
+        self.graph, self.extractor, self.fixed_seed = graph, extractor, fixed_seed
+        self.features, self.inputs, self.labels = features, inputs, labels
         free = available_memory()
         if free is not None:
             expect_scopes(self.graph, free)
             expect_scopes(self.edge_graph, free)
 
-    def __len__(self) -> int:
-        """Return the number of batches of an epoch."""
-        return len(self._epochs)
-
-    def __iter__(self) -> Iterator[Batch]:
-        """Iterate over the next epoch, the first time over epoch 0."""
-        return self.epoch(self._epochs.next_number())
-
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
-        return self.rank_epoch(number, WHOLE)
-
     def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
         """Iterate over one process's part of an epoch; the other targets are not looked at."""
         seed = derive_seed("scopes", self.seed, None if self.fixed_seed else number)
-        return self._epochs.batches(number, part, lambda _, rows: self._batch(rows, seed))
+        return self.batches(number, part, lambda _, rows: self._batch(rows, seed))
 
     def batch_of(self, rows: NDArray[np.int64]) -> Batch:
-        """Return the batch of some rows of the targets, with random scopes as an evaluation has them."""
+        """Return the batch of some rows of the targets, with the random scopes of fixed_seed."""
         return self._batch(rows, derive_seed("scopes", self.seed, None))
 
     def _batch(self, rows: NDArray[np.int64], seed: int) -> Batch:

@@ -1,4 +1,4 @@
-"""Pack: batches kept whole, features included, one after the other in one file.
+"""Pack: complete batches, features included, one after the other in one file.
 
 Not for: which targets go together and in which order (packed_loader.py).
 """
@@ -32,23 +32,23 @@ MAX_HEAD_BYTES = 1 << 20
 _MAGIC = b"shpack01"
 _TABLE = ("offset", "num_scopes", "num_nodes", "num_edges", "num_hops", "crc32")
 _WIDE = ("node_id", "hop", "subgraph", "indices")
-"""Fields that a Batch has as int64 and the file as int32, which holds them all but for graphs of 2^31 nodes."""
+"""Fields that are int64 in a Batch and int32 in the file; node_id is int64 for graphs of 2^31 nodes."""
 
 XDtype = Literal["<f4", "<f2"]
 
 
 @dataclass(frozen=True)
 class BatchForm:
-    """What all batches of a file have in common."""
+    """Common properties of all batches of a file."""
 
     order: Order
-    """As of a Batch."""
+    """Order of the rows, as in Batch."""
     num_targets: int
     """T, 1 for nodes."""
     num_columns: int | None
     """F; None for no features."""
     x_dtype: XDtype
-    """How features are stored: as in the graph, so that widening them gives the same numbers."""
+    """Type of stored features: as in the graph, to lose nothing."""
     y_dtype: str | None
     """NumPy's name of the labels' type; None for no labels."""
     num_labels: int | None
@@ -88,7 +88,7 @@ class BatchForm:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large one batch is."""
+    """Sizes of one batch."""
 
     num_scopes: int
     """B."""
@@ -123,9 +123,9 @@ class PackWriter:
         self._table[number] = (start, sizes.num_scopes, sizes.num_nodes, sizes.num_edges, sizes.num_hops, crc)
 
     def finish(self, identity: str) -> None:
-        """Write what says where each batch is."""
+        """Write the table of batches and the header."""
         if (self._table < 0).any():
-            raise ValueError("PackWriter: every batch must be written before the end, some are not")
+            raise ValueError("PackWriter: every batch must be written, some are not")
         table = self._table.tobytes()
         head = {"version": VERSION, "identity": identity, "num_batches": len(self._table), "crc32": zlib.crc32(table)}
         text = json.dumps({**head, "form": asdict(self._form)}).encode()
@@ -143,7 +143,7 @@ class PackWriter:
 
 @contextmanager
 def new_pack(path: Path, identity: str, form: BatchForm, num_batches: int) -> Iterator[PackWriter]:
-    """Give a file to fill with all batches; it takes its name at the end, on the disk and whole, or vanishes."""
+    """Yield a writer for all batches; the file gets its name when complete and synced, or is removed."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ class PackFile:
     """A finished file of batches, open for reading."""
 
     def __init__(self, path: Path, identity: str) -> None:
-        """Open and check what it says of itself; a FolderError names the file."""
+        """Open the file and check its header; a FolderError names the file."""
         self.path = path
         try:
             with open_regular(path) as handle:
@@ -181,14 +181,14 @@ class PackFile:
         try:
             self._form, self._table = self._read_end(identity)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FolderError(f"{path}: packed batches cannot be read: {error}; delete it to pack anew") from error
+            raise FolderError(f"{path}: packed batches cannot be read: {error}; delete it to pack again") from error
 
     def __len__(self) -> int:
         """Return the number of batches."""
         return len(self._table)
 
     def ask(self, number: int) -> None:
-        """Have the system read a batch that will be read next."""
+        """Ask the system to prefetch the next batch."""
         if hasattr(os, "posix_fadvise"):
             offset, sizes, _ = self._place(number)
             os.posix_fadvise(self._handle, offset, self._form.num_bytes(sizes), os.POSIX_FADV_WILLNEED)
@@ -198,7 +198,7 @@ class PackFile:
         offset, sizes, crc = self._place(number)
         data = self._bytes(offset, self._form.num_bytes(sizes))
         if zlib.crc32(data.data) != crc:
-            raise FolderError(f"{self.path}: was edited or damaged in batch {number}; delete it to pack anew")
+            raise FolderError(f"{self.path}: was edited or damaged in batch {number}; delete it to pack again")
         values: dict[str, Any] = {}
         start = 0
         for name, dtype, shape in self._form.arrays(sizes):
@@ -231,7 +231,7 @@ class PackFile:
         form, num_bytes = BatchForm(**head["form"]), 8 * len(_TABLE) * int(head["num_batches"])
         first = end - length - num_bytes
         if num_bytes < 0 or first < 0:
-            raise ValueError("its table is not there")
+            raise ValueError("its table is missing")
         data = self._bytes(first, num_bytes)
         if zlib.crc32(data.data) != head["crc32"]:
             raise ValueError("its table was edited or damaged")
@@ -243,7 +243,7 @@ class PackFile:
             while done < count:
                 got = os.preadv(self._handle, [data.data[done:]], offset + done)
                 if got == 0:
-                    raise FolderError(f"{self.path}: was cut while it was open; delete it to pack anew")
+                    raise FolderError(f"{self.path}: was cut while it was open; delete it to pack again")
                 done += got
         except OSError as error:
             raise FolderError(f"{self.path}: cannot be read: {error.strerror or error}") from error

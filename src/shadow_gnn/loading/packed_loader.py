@@ -1,6 +1,6 @@
-"""Packed: a loader whose batches keep their targets, so that they are made once and then read from a file.
+"""PackedLoader: batches with fixed targets, made once and then read from a file.
 
-Not for: scopes that are drawn anew (loader.py), nor for the file itself (pack_file.py).
+Not for: random scopes (loader.py), or the file itself (pack_file.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.options import check_int
-from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
+from shadow_gnn.graph.record import DenseFeatures, SparseFeatures
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.epochs import WHOLE, RankPart, derive_seed, made_ahead, permutation
 from shadow_gnn.loading.loader import Loader
@@ -27,11 +27,11 @@ Ints = NDArray[np.int64]
 
 
 class PackedLoader:
-    """Batches of a loader's targets: which targets go together is drawn once, the order of batches anew in each epoch.
+    """Batches of a loader's targets: the grouping is drawn once, the order of batches in each epoch.
 
-    The first whole epoch writes the batches into a file while it gives them; the others read them from it, each in one
-    piece. A batch is the same whether it was read or made, so a run that is stopped goes on with any of both. Each of
-    several processes has a file of its own, with its part of every batch.
+    The first complete epoch writes the batches to a file while it yields them; later epochs read the file. A batch is
+    the same whether read or made, so a run can be stopped and resumed at any time. Each of several processes has its
+    own file, with its part of every batch.
     """
 
     shuffle = True
@@ -39,21 +39,12 @@ class PackedLoader:
     def __init__(self, loader: Loader, folder: Path) -> None:
         """Check and store; loader: makes the batches. folder: where the file is kept."""
         check_packable(loader)
+        self.graph, self.targets = loader.graph, loader.targets
         self._loader, self._folder = loader, folder
         self._rows = permutation(len(loader.targets), derive_seed("packed targets", loader.seed, None))
 
-    @property
-    def graph(self) -> Graph:
-        """What the batches are made of."""
-        return self._loader.graph
-
-    @property
-    def targets(self) -> Ints:
-        """[B, T], what the batches of an epoch are of."""
-        return self._loader.targets
-
     def path(self, part: RankPart = WHOLE) -> Path:
-        """Return the file of a process's part, which is there once an epoch was whole."""
+        """Return the file of a process's part; it exists after the first complete epoch."""
         digest = hashlib.blake2b(self._identity(part).encode(), digest_size=12).hexdigest()
         return self._folder / f"packed-{digest}.bin"
 
@@ -62,7 +53,7 @@ class PackedLoader:
         return len(self._loader)
 
     def num_bytes_needed(self, part: RankPart = WHOLE) -> int:
-        """Return about how many bytes the file of a part will take, judged by the first batch; 0 if it exists."""
+        """Estimate the bytes of a part's file from its first batch; 0 if it exists."""
         if self.path(part).exists() or len(self) == 0:
             return 0
         return len(self) * self._form().num_bytes(Sizes.of(self._make(0, part)))
@@ -75,8 +66,7 @@ class PackedLoader:
         """Iterate over one process's part of an epoch; the other targets are not looked at."""
         check_int("PackedLoader", "epoch", number, 0)
         order = permutation(len(self), derive_seed("packed batches", self._loader.seed, number))
-        batches = self._batches(order, part)
-        return made_ahead(batches, self._loader.prefetch)
+        return made_ahead(self._batches(order, part), self._loader.prefetch)
 
     def _batches(self, order: Ints, part: RankPart) -> Iterator[Batch]:
         numbers, path = order.tolist(), self.path(part)
@@ -91,7 +81,7 @@ class PackedLoader:
                 pack.write(number, batch)
                 if number != numbers[-1]:
                     yield batch
-        yield batch  # Now that the file is there: who takes the last batch may not ask for another.
+        yield batch  # Only when the file is complete: the caller may not ask for more after the last batch.
 
     def _read(self, numbers: list[int], part: RankPart) -> Iterator[Batch]:
         pack = PackFile(self.path(part), self._identity(part))
@@ -105,12 +95,12 @@ class PackedLoader:
         return replace(self._loader.batch_of(rows), filler=filler)
 
     def _part(self, number: int, part: RankPart) -> tuple[Ints, bool]:
-        """Return a part's rows of a batch, and whether they only fill in."""
+        """Return a part's rows of a batch, and whether they are a filler."""
         size = self._loader.batch_size
         return part.rows_or_filler(self._rows[number * size : (number + 1) * size])
 
     def _form(self) -> BatchForm:
-        """Return what all batches have in common."""
+        """Return the common properties of all batches."""
         graph, loader = self.graph, self._loader
         y, x = graph.y, graph.x if loader.features else None
         half = isinstance(x, DenseFeatures) and x.matrix.dtype == np.float16
@@ -126,7 +116,7 @@ class PackedLoader:
         )
 
     def _identity(self, part: RankPart) -> str:
-        """Name everything that decides the batches of a process's part."""
+        """Identify everything that affects the batches of a process's part."""
         return self._identity_of_all if part == WHOLE else f"{self._identity_of_all}\npart={part}"
 
     @cached_property
@@ -148,13 +138,13 @@ class PackedLoader:
 
 
 def check_packable(loader: Loader) -> None:
-    """Raise unless the batches of a loader can be kept whole: nothing of them may change from epoch to epoch."""
+    """Raise unless the batches of a loader stay the same in every epoch."""
     if not loader.extractor.deterministic:
         raise ValueError(
-            f"training: pack must be false for scopes that are drawn anew in each epoch, got {loader.extractor!r}"
+            f"training: pack must be false for scopes that are drawn in each epoch, got {loader.extractor!r}"
         )
     if loader.inputs is not None:
-        raise ValueError("training: pack must be false for a model that reads [inputs] beside the features")
+        raise ValueError("training: pack must be false for a model that reads [inputs]")
     if loader.labels is not None or loader.targets.shape[1] != 1:
         raise ValueError("training: pack must be false for pairs, whose negatives are new in each epoch")
     if set(loader.layout.edge_arrays) - {"weight"}:

@@ -1,6 +1,6 @@
 """Any extractor as a torch_geometric BaseSampler, for PyG's NodeLoader, LinkLoader and Lightning data modules.
 
-Not for: the way from a Batch to a PyG Batch (batch.py), or from PyG data to a graph folder (ingest).
+Not for: a Batch as a PyG Batch (batch.py), or importing PyG data (graph/importing).
 """
 
 from __future__ import annotations
@@ -42,10 +42,9 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
     ) -> None:
         """Check and store.
 
-        seed: an integer for the same random scopes in every epoch; None to draw anew from torch's generator for every
-        batch, as PyG's own samplers do. num_layers: layers of the model, if PyG's trim_to_layer is used on it; where
-        scopes have fewer hops than that, num_sampled_nodes and num_sampled_edges then end in zeros, which keeps
-        trimming exact.
+        seed: an integer for the same random scopes in every epoch; None to draw from torch's generator for every
+        batch, as PyG's own samplers do. num_layers: layers of the model, if it uses PyG's trim_to_layer; for scopes
+        with fewer hops, num_sampled_nodes and num_sampled_edges end in zeros, which keeps trimming exact.
         """
         if not isinstance(graph, Graph):
             raise TypeError(
@@ -136,11 +135,6 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
         )
 
 
-def as_sampler(extractor: Extractor, graph: Graph, *, seed: int | None = None) -> ExtractorSampler:
-    """Return the extractor as a PyG sampler on this graph."""
-    return ExtractorSampler(graph, extractor, seed=seed)
-
-
 def graph_of_data(data: Any, *, undirected: bool = False) -> Graph:
     """Build the topology of a PyG Data; edge_id is the column of its edge_index that each edge comes from."""
     if not isinstance(data, Data):
@@ -157,14 +151,14 @@ def graph_of_data(data: Any, *, undirected: bool = False) -> Graph:
         undirected=undirected,
         keep_edge_id=True,
     )
-    # Built edge by edge, so that both directions keep features of their own, and yet faster to extract from.
+    # Built edge by edge, so both directions keep their own features; undirected is faster to extract from.
     return replace(graph, directed=False) if graph.directed and _is_symmetric(graph) else graph
 
 
 def sizes_by_hop(batch: Batch, num_layers: int | None) -> tuple[list[int], list[int]]:
     """Count nodes and received edges per hop, as PyG's trim_to_layer takes them off from the end.
 
-    With H hops these are H + 1 and H numbers: what the nodes of the last hop receive counts with the hop before.
+    With H hops these are H + 1 and H numbers: edges to the last hop count with the hop before.
     """
     assert batch.hop_ptr is not None
     ends = list(batch.hop_ptr)
@@ -199,4 +193,4 @@ def _refuse_types_and_times(index: NodeSamplerInput | EdgeSamplerInput) -> None:
     if index.input_type is not None:
         raise ValueError(f"ExtractorSampler: data must be homogeneous, got inputs of type {index.input_type!r}")
     if index.time is not None:
-        raise ValueError("ExtractorSampler: time must be None, got timestamps; extractors know no time")
+        raise ValueError("ExtractorSampler: time must be None, got timestamps; extractors do not support them")

@@ -1,4 +1,4 @@
-"""Aligned: the batches of several loaders side by side, one loader for each branch of a model.
+"""aligned: the batches of several loaders in parallel, one loader for each branch of a model.
 
 Not for: making batches (loader.py).
 """
@@ -19,10 +19,7 @@ from shadow_gnn.loading.epochs import WHOLE, BatchSource, RankedSource, RankPart
 def aligned(
     loaders: Sequence[BatchSource], epoch: int, device: torch.device, part: RankPart = WHOLE
 ) -> Iterator[Iterator[tuple[Batch, ...]]]:
-    """Go through an epoch of all loaders at once, or this process's part of it, on `device`.
-
-    The loaders' threads end with the block.
-    """
+    """Iterate over an epoch of all loaders, or this process's part of it, on `device`; threads end with the block."""
     if not loaders:
         raise ValueError("aligned: loaders must not be empty")
     if len({len(loader) for loader in loaders}) > 1:

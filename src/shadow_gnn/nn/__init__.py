@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from shadow_gnn.nn.readouts.table import READOUTS as READOUTS
     from shadow_gnn.nn.readouts.table import make_pool as make_pool
     from shadow_gnn.nn.smoothing import smoothed as smoothed
-    from shadow_gnn.nn.sparse.ops import Adjacency as Adjacency
+    from shadow_gnn.nn.sparse.adjacency import Adjacency as Adjacency
     from shadow_gnn.nn.sparse.ops import aggregate as aggregate
 
 _HOME = {
-    "Adjacency": "nn.sparse.ops",
+    "Adjacency": "nn.sparse.adjacency",
     "AttentionEnsemble": "nn.ensemble",
     "Backbone": "nn.backbone",
     "Branch": "nn.branch",

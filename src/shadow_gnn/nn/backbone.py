@@ -1,6 +1,6 @@
 """Backbone: the stack of layers over one batch.
 
-Not for: what comes before the first layer (encoding.py) or after the last (nn/readouts/readout.py).
+Not for: inputs (encoding.py) or readouts (nn/readouts/readout.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.loading.batch import Batch, EdgeArray
 from shadow_gnn.nn.layers.base import Layer, Preparation
+from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, drop_edges, normalized, scaled
 from shadow_gnn.nn.sparse.edge_list import EdgeList, edge_list
-from shadow_gnn.nn.sparse.ops import Adjacency, degree_left, drop_edges, normalized, scaled
 
 
 class Backbone(nn.Module):
@@ -24,8 +24,8 @@ class Backbone(nn.Module):
     def __init__(self, layers: Sequence[Layer], *, dropedge: float = 0.0, edge_weight: bool = False) -> None:
         """Check and store.
 
-        dropedge: share of the edges left out in training, drawn once per batch for all layers. edge_weight: messages
-        count by the weights of their edges, which the batch must hold.
+        dropedge: share of the edges left out in training, drawn once per batch for all layers. edge_weight:
+        weigh messages by the weights of their edges, which the batch must hold.
         """
         super().__init__()
         if not layers:
@@ -53,8 +53,8 @@ class Backbone(nn.Module):
     def row_counts(self, batch: Batch, *, trim: bool) -> list[int]:
         """Return how many rows, from the first, the first layer reads and each layer returns. [L + 1]
 
-        trim: only what the targets need, in a batch whose rows are in hop order: their senders within L hops, then
-        within L - 1 hops, and in the end the targets alone.
+        trim: in a batch in hop order, only the rows that targets depend on: senders within L hops, then L - 1 hops, and
+        in the end the targets.
         """
         num_layers = len(self.layers)
         if not trim or not self.trims or batch.hop_ptr is None:
@@ -62,7 +62,7 @@ class Backbone(nn.Module):
         return [batch.num_within(num_layers - done) for done in range(num_layers + 1)]
 
     def forward(self, x: Tensor, batch: Batch, row_counts: Sequence[int], *, keep_all: bool) -> list[Tensor]:
-        """Run all layers and return the output of each, or of the last alone, so that the others can be freed.
+        """Run all layers and return the output of each, or only of the last to free the others.
 
         x has the first row_counts[0] rows. L or 1 of [row count, H]
         """
@@ -74,10 +74,7 @@ class Backbone(nn.Module):
         return outputs
 
     def run_layer(self, number: int, x: Tensor, batch: Batch, num_rows: int) -> Tensor:
-        """Run one layer alone and return the first num_rows rows; x holds those and all their senders.
-
-        [num_rows, H]
-        """
+        """Run one layer for the first num_rows rows; x holds those and all their senders. [num_rows, H]"""
         kind = self._preparations[number]
         out: Tensor = self.layers[number](x, self._all_prepared(batch, x.dtype, {kind})[kind], num_rows)
         return out
@@ -85,7 +82,7 @@ class Backbone(nn.Module):
     def _all_prepared(
         self, batch: Batch, dtype: torch.dtype, kinds: set[Preparation]
     ) -> dict[Preparation, Adjacency | EdgeList]:
-        """Return the edges of a batch in each form that layers want, with DropEdge in training.
+        """Return the edges of a batch in each form that layers need, with DropEdge in training.
 
         dtype: that of the input; degrees and weights are counted in float64 if it is that.
         """
@@ -111,9 +108,9 @@ class Backbone(nn.Module):
     def _prepared(
         self, kind: Preparation, adjacency: Adjacency, batch: Batch, degree: Tensor | None
     ) -> Adjacency | EdgeList:
-        """Return the edges as one kind of layer wants them, dropped ones with the weight 0.
+        """Return the edges in one form; dropped edges have weight 0.
 
-        Attention and PyG's convs normalize by themselves: they use neither degree nor edge_scale.
+        Attention and PyG's convs normalize themselves: they use neither degree nor edge_scale.
         """
         if kind == "none":
             return adjacency

@@ -34,8 +34,8 @@ class Branch(nn.Module):
     ) -> None:
         """Check and store.
 
-        trim: compute no more rows than a center readout needs, where the layers allow it. owns_backbone: False where
-        the backbone is that of another branch of the same model, so that they share the layers' weights.
+        trim: compute only the rows that a center readout needs, if the layers allow it. owns_backbone: False to share
+        the backbone, and so the weights, of another branch of the same model.
         """
         super().__init__()
         if encoding.out_dim != backbone.in_dim:
@@ -52,7 +52,7 @@ class Branch(nn.Module):
 
     @property
     def backbone(self) -> Backbone:
-        """The layers, this branch's own or another one's."""
+        """The layers, own or shared."""
         return self._shared[0] if self._shared else self.own_backbone
 
     @property
@@ -62,7 +62,7 @@ class Branch(nn.Module):
 
     @property
     def layouts(self) -> tuple[BatchLayout, ...]:
-        """The layout of this branch's batches, as the only one: a Loader takes a branch as it takes a model."""
+        """The layout of this branch's batches, as a tuple of one: a Loader accepts a branch like a model."""
         return (BatchLayout("hop" if self.trims else "subgraph", self.backbone.edge_arrays),)
 
     def forward(self, batch: Batch, scaling: InputScaling | None = None) -> Tensor:
@@ -75,7 +75,7 @@ class Branch(nn.Module):
         return self.read(outputs, batch)
 
     def inputs(self, batch: Batch, num_rows: int, scaling: InputScaling | None = None) -> Tensor:
-        """Return what the first layer reads, for the first num_rows rows. [num_rows, F]"""
+        """Return the input of the first layer, for the first num_rows rows. [num_rows, F]"""
         x = None if batch.x is None else batch.x[:num_rows]
         if scaling is not None and x is not None:
             x = scaling(x)
@@ -83,5 +83,5 @@ class Branch(nn.Module):
         return encoded
 
     def read(self, outputs: Sequence[Tensor], batch: Batch) -> Tensor:
-        """Turn the layers' outputs, of which skip none reads the last, into the targets' embeddings. [B, H]"""
+        """Turn the layers' outputs into the targets' embeddings; skip none reads only the last. [B, H]"""
         return F.normalize(self.readout(outputs, batch), dim=1, eps=SHORTEST)

@@ -16,8 +16,7 @@ from shadow_gnn.nn.sparse.ops import dropout
 class Dense(nn.Module):
     """norm(activation(W dropout(x) + b)).
 
-    W and b start as torch's own linear maps do, uniform within 1 / sqrt(in_dim), here and in all layers: the authors do
-    the same, and with a norm after every map the scale hardly matters.
+    Here and in all layers, W and b start as in torch's nn.Linear, uniform within 1 / sqrt(in_dim), as the authors' do.
     """
 
     def __init__(self, in_dim: int, out_dim: int, options: LayerOptions) -> None:

@@ -12,7 +12,7 @@ from shadow_gnn import _core
 from shadow_gnn.loading.batch import Batch
 
 MAX_LABEL = 25
-"""The largest label that is told apart; above it a node counts as unreachable."""
+"""The largest distinct label; above it a node counts as unreachable."""
 
 MAX_DISTANCE = 9
 """Labels up to MAX_LABEL have distances that sum to at most 10, of which the smaller is at least 1."""
@@ -35,7 +35,7 @@ def drnl_labels(batch: Batch) -> Tensor:
 
 
 def labels_by_tensors(batch: Batch) -> Tensor:
-    """Return the same labels by whole-batch operations, which an accelerator is good at."""
+    """Return the same labels by whole-batch operations, for accelerators."""
     first, second = batch.target_node.unbind(1)
     x, y = _distances(batch, first, second), _distances(batch, second, first)
     d = x + y

@@ -1,6 +1,6 @@
-"""Encoding: structure relative to the target as columns beside or on top of the features.
+"""Encoding: position relative to the target as columns appended or added to the features.
 
-Not for: the labels of pairs themselves (drnl.py).
+Not for: the labels of pairs (drnl.py).
 """
 
 from __future__ import annotations
@@ -27,18 +27,16 @@ _WIDTH = {"none": 0, "hop": MAX_HOP + 2, "ppr": 1, "drnl": MAX_LABEL + 1}
 
 
 class Encoding(nn.Module):
-    """Features joined with W c, where the columns c say how a node stands to the target.
+    """Features joined with W c, where the columns c are a node's position relative to the target.
 
     hop: one-hot of [unreachable, 0, ..., 5], all zero from 6 on. ppr: the score on a log scale. drnl: one-hot of SEAL's
-    label, for pairs. W has no bias: the first layer's map has one already, and a node that is further than the columns
-    reach is left as it is.
+    label, for pairs. W has no bias: the first layer has one, and a node beyond the last column is left unchanged.
     """
 
     def __init__(self, kind: EncodingKind, in_dim: int, hidden_dim: int, *, join: EncodingJoin = "add") -> None:
         """Make the encoding for features of in_dim columns, 0 for a graph without features.
 
-        join: add W c to the features, or put hidden_dim columns W c beside them. Without features, hidden_dim columns
-        W c are all there is.
+        join: add W c to the features, or append hidden_dim columns W c. Without features, W c is the whole input.
         """
         super().__init__()
         for name, value, known in (("kind", kind, EncodingKind), ("join", join, EncodingJoin)):
@@ -53,10 +51,7 @@ class Encoding(nn.Module):
         self.out_dim = in_dim if self.linear is None or self.added else in_dim + mapped
 
     def forward(self, x: Tensor | None, batch: Batch, num_rows: int) -> Tensor:
-        """Return the input of the first layer for the first num_rows rows, of which x holds the features.
-
-        [num_rows, out_dim]
-        """
+        """Return the input of the first layer for the first num_rows rows; x: their features. [num_rows, out_dim]"""
         num_columns = 0 if x is None else x.shape[1]
         if num_columns != self.in_dim:
             raise ValueError(f"Encoding: features must have {self.in_dim} columns, got {num_columns}")

@@ -33,7 +33,7 @@ class ShadowGNN(nn.Module):
         scaling: InputScaling | None = None,
         table: NodeTable | None = None,
     ) -> None:
-        """Check and store; ensemble: what joins the branches, None for a single one; table: learned columns."""
+        """Check and store; ensemble: joins the branches, None for a single one; table: learned columns."""
         super().__init__()
         if (ensemble is None) != (len(branches) == 1):
             raise ValueError(f"ShadowGNN: ensemble must be given for several branches alone, got {len(branches)}")

@@ -1,6 +1,6 @@
-"""NodeTable: columns that are learned for each node of the graph, for graphs without features.
+"""NodeTable: learned columns for each node, for graphs without features.
 
-Not for: models that are to work on other graphs; the columns are of the nodes it was trained with.
+Not for: models for other graphs; the columns belong to the nodes of the training graph.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shadow_gnn.loading.batch import Batch
 
 
 class NodeTable(nn.Module):
-    """A learned vector per node, put beside the features of a batch."""
+    """A learned vector per node, appended to the features of a batch."""
 
     def __init__(self, num_nodes: int, dim: int) -> None:
         """Make the table with small random vectors. [num_nodes, dim]"""

@@ -1,4 +1,4 @@
-"""FeatureNorm: every node's features to mean 0 and variance 1, with learned scale and offset.
+"""FeatureNorm: each node's features scaled to mean 0 and variance 1, with learned scale and offset.
 
 Not for: statistics over nodes; they would make a row depend on its batch mates and forbid trimmed computation.
 """
@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import Norm
-from shadow_gnn.nn.sparse.ops import RowActivation, RowNorm, norm_rows
+from shadow_gnn.nn.sparse.ops import norm_rows
+from shadow_gnn.nn.sparse.plain import RowActivation, RowNorm
 
 EPSILON = 1e-9
 """Added to the variance, as the authors do."""
@@ -44,7 +45,7 @@ _ROW_ACTIVATIONS: dict[type[nn.Module], RowActivation] = {nn.Identity: "none", n
 def activated_norm(
     norm: nn.Module, activation: nn.Module, x: Tensor, *, bias: Tensor | None = None, plus: Tensor | None = None
 ) -> Tensor:
-    """Return plus + norm(activation(x + bias)), in one go over the rows where the two are of the usual kinds.
+    """Return plus + norm(activation(x + bias)), in one pass over the rows for the usual kinds.
 
     x may be overwritten. [N, dim]
     """
@@ -56,7 +57,7 @@ def activated_norm(
 
 
 def mean_of_norms(norms: tuple[nn.Module, nn.Module], rows: tuple[Tensor, Tensor]) -> Tensor:
-    """Return (norm(x) + norm'(x')) / 2, in one go over the rows where both are FeatureNorms. [N, dim]"""
+    """Return (norm(x) + norm'(x')) / 2, in one pass over the rows if both are FeatureNorms. [N, dim]"""
     first, second = norms
     if isinstance(first, FeatureNorm) and isinstance(second, FeatureNorm):
         half = norm_rows(rows[0], first.rows(factor=0.5))

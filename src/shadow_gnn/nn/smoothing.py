@@ -1,6 +1,6 @@
-"""Smoothing: features propagated over the whole graph, hop by hop, with the learning left out (Â^k X).
+"""Smoothing: features propagated over the whole graph, hop by hop, without learning (Â^k X).
 
-Not for: messages inside a batch (nn), nor for choosing the number of hops (baselines).
+Not for: messages inside a batch (nn), or choosing the number of hops (studies/baselines).
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph, SparseFeatures
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate
 
 Kind = Literal["symmetric", "row", "none"]
 Matrix = NDArray[np.float32]
 
 _BLOCK_BYTES = 1 << 28
-"""Memory of one block of columns; twice that is in use at a time, beside the results."""
+"""Memory of one block of columns; twice that is in use, in addition to the results."""
 _LEAST_COLUMNS = 16
-"""Columns of a block at least: one line of the cache of each row that is looked up."""
+"""Least columns of a block: one cache line of each row."""
 _BLOCK_EDGES = 1 << 24
-"""Edges that are unpacked at a time, unless nodes are many more."""
+"""Edges unpacked at a time, unless there are many more nodes."""
 
 
 def smoothed(
@@ -40,17 +41,15 @@ def smoothed(
     self_edges: bool = True,
     out: Matrix | None = None,
 ) -> Iterator[Matrix]:
-    """Give Â^k X for k = 1 to num_hops, one after the other, each made when it is asked for. [N, F] float32
+    """Yield Â^k X for k = 1 to num_hops, each computed on demand. [N, F] float32
 
     symmetric: Â = D^-1/2 (A + I) D^-1/2; row: Â = D^-1 (A + I); none: A + I as it is. D is the diagonal of the row sums
     of A + I, or of A without self_edges; a row that sums to 0 gives 0. Row v of A holds the weights of the edges that
     send to v: those of the graph, 1 where it has none, or the values of a matrix given in its place.
 
-    out [num_hops, N, F]: where to write, as into a memory map; the results are then its parts. Otherwise each result is
-    an array of its own. The next one is made of it, so it must not be changed in between.
-
-    The sums are those of the models (nn.ops.aggregate): they use every thread and need no weight for each edge, where
-    SciPy's product uses one thread and needs both.
+    out [num_hops, N, F]: where to write, for example a memory map; results are then its parts, otherwise new arrays.
+    The next result is computed from the last one, so it must not be changed in between. The sums are those of the
+    models (nn.sparse.ops.aggregate), which use every thread, unlike SciPy's product.
     """
     if num_hops < 0:
         raise ValueError(f"smoothed: num_hops must be at least 0, got {num_hops}")
@@ -86,7 +85,7 @@ class _Operator:
         return out if self.left is None else out.mul_(self.left)
 
     def _sum_of_blocks(self, x: Tensor) -> Tensor:
-        """Sum along the edges, those of some rows after the other; only edges of one block are unpacked at a time."""
+        """Sum along the edges, block by block; only the edges of one block are unpacked at a time."""
         out = x.clone() if self.self_edges else torch.zeros_like(x)
         for first, last in itertools.pairwise(self._bounds):
             out[first:last] += aggregate(self._adjacency(first, last), x, num_rows=last - first)
@@ -94,7 +93,7 @@ class _Operator:
 
     @cached_property
     def _bounds(self) -> list[int]:
-        """Rows where blocks begin and the last one ends; a row is never cut."""
+        """Bounds of the blocks of rows; a row is never cut."""
         step = max(_BLOCK_EDGES, 2 * self.num_nodes)
         wanted = np.arange(step, len(self.indices), step)
         cuts = np.searchsorted(self.indptr, wanted).tolist()
@@ -107,7 +106,7 @@ class _Operator:
         return adjacency.with_weight(adjacency.weight, torch.ones(self.num_nodes) if self.self_edges else None)
 
     def _adjacency(self, first: int, last: int) -> Adjacency:
-        """Return the edges of some rows as those of the first nodes; the other nodes receive nothing."""
+        """Return the edges of some rows as those of the first nodes; other nodes have none."""
         edges = slice(int(self.indptr[first]), int(self.indptr[last]))
         indptr = np.full(self.num_nodes + 1, edges.stop - edges.start, dtype=np.int64)
         indptr[: last - first + 1] = self.indptr[first : last + 1] - edges.start
@@ -127,20 +126,21 @@ def _operator(graph: Graph | csr_array[Any], kind: Kind, self_edges: bool) -> _O
             raise ValueError(f"smoothed: graph must have no negative values, got {weight.min()}")
     left = right = None
     if kind != "none":
-        degree = _row_sums(indptr, weight) + self_edges
+        degree = row_sums(indptr, weight) + self_edges
         factor = np.where(degree > 0, np.maximum(degree, 1e-300) ** (-0.5 if kind == "symmetric" else -1), 0)
         left = torch.from_numpy(factor.astype(np.float32))[:, None]
         right = left if kind == "symmetric" else None
     return _Operator(indptr, indices, weight, left, right, self_edges)
 
 
-def _row_sums(indptr: NDArray[np.int64], weight: NDArray[Any] | None) -> NDArray[np.float64]:
+def row_sums(indptr: NDArray[np.int64], weight: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Return the sum of the weights of each row; without weights, the number of its edges. [N]"""
     counts = np.diff(indptr)
     if weight is None:
         return counts.astype(np.float64)
     sums = np.zeros(len(counts))
     filled = counts > 0
-    # Rows without edges hold no part of the array, so that each of the others ends where the next one begins.
+    # Without empty rows, each row ends where the next one begins.
     if filled.any():
         sums[filled] = np.add.reduceat(weight, indptr[:-1][filled], dtype=np.float64)
     return sums
@@ -179,5 +179,5 @@ def _columns(x: Features | NDArray[Any] | csr_array[Any], start: int, stop: int)
     else:
         chosen = x[:, start:stop]
         part = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
-    # Torch wants memory that may be written to, which a graph folder's is not.
+    # Torch needs writable memory, which a graph folder's is not.
     return torch.from_numpy(np.require(part, np.float32, ["C", "W"]))

@@ -1,6 +1,6 @@
 """Normal GNNs: batches in which all targets share one graph, and exact inference over whole graphs.
 
-Not for: the model, which is the same as with scopes (nn).
+Not for: models, which are the same as for scopes (nn).
 """
 
 from shadow_gnn.normal.closure import closure_batch

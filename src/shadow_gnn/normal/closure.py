@@ -1,23 +1,23 @@
-"""closure_batch: targets with all that they hear of within some hops, or a drawn part of it, as one joined batch.
+"""closure_batch: targets with all nodes that reach them within some hops, or a sample, as one joined batch.
 
-Not for: scopes, where every target has a graph of its own (extract), or which targets go together (the loaders).
+Not for: scopes, where every target has its own graph (extract), or the choice of targets (the loaders).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.core_calls import check_targets
-from shadow_gnn.extract.gather import array_rows, feature_rows
+from shadow_gnn.extract.core_calls import check_targets, naming_folder
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
+from shadow_gnn.normal.joined import JoinedRows, joined_batch
 
 Ints = NDArray[np.int64]
 
@@ -38,19 +38,19 @@ def closure_batch(
 ) -> Batch:
     """Join distinct targets [B] with all nodes whose messages reach them in num_hops steps, by compiled code.
 
-    Nodes are in hop order, those of one hop in the order in which the rows before them name them. A row holds all
-    senders of its node, or, with fanouts, at most fanouts[h] of them for a node of hop h, drawn without replacement by
-    (seed, node); None draws all. Rows of the last hop are empty: of L = num_hops layers none reads them, if all of them
-    trim. For layers that do not, num_hops None goes as far as edges lead, and all rows are whole.
+    Nodes are in hop order, within a hop in the order of their first mention. A row holds all senders of its node or,
+    with fanouts, at most fanouts[h] of them for a node of hop h, drawn without replacement by (seed, node); None takes
+    all. Rows of the last hop are empty: layers that trim do not read them. For other layers, num_hops None follows all
+    edges, and all rows are complete.
 
-    degree is that of the graph: the number of senders, or the sum of their weights if `edge_arrays` asks for those.
-    edge_scale (with fanouts) is senders / drawn senders. features, edge_arrays, target_row: see batch.collate.
+    degree is that of the graph: the number of senders, or the sum of their weights with edge array weight. edge_scale
+    (with fanouts) is senders / drawn senders. features, edge_arrays, target_row: see batch.collate.
     """
     check_layout("closure_batch", graph, BatchLayout("hop", tuple(edge_arrays)))
     nodes = single_targets(graph, targets, "closure_batch")
     drawn = check_fanouts("closure_batch", num_hops, fanouts)
     weight = graph.edge_weight if "weight" in edge_arrays else None
-    try:
+    with naming_folder(graph, "closure_batch"):
         node_id, hop_ptr, indptr, indices, position, degree, scale = _core.closure(
             _core.GraphView(graph.indptr, graph.indices, weight, not graph.directed),
             nodes,
@@ -59,32 +59,15 @@ def closure_batch(
             positions=bool(edge_arrays),
             seed=seed & (2**64 - 1),
         )
-    except (_core.CorruptGraph, _core.FileChanged) as error:
-        raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"closure_batch: {error}") from None
-    num_nodes, num_targets = len(node_id), len(nodes)
-    labels = array_rows(graph, "y", nodes)
-    x = feature_rows(graph, node_id) if features else None
-    return Batch(
-        targets=torch.from_numpy(nodes[:, None].copy()),
-        target_row=torch.arange(num_targets) if target_row is None else torch.from_numpy(target_row.copy()),
-        target_node=torch.arange(num_targets)[:, None],
-        node_id=torch.from_numpy(node_id),
-        hop=torch.from_numpy(np.repeat(np.arange(len(hop_ptr)), np.diff(hop_ptr, prepend=0))),
-        score=torch.ones(num_nodes),
-        subgraph=torch.zeros(num_nodes, dtype=torch.int64),
-        indptr=torch.from_numpy(indptr),
-        indices=torch.from_numpy(indices),
-        order="hop",
-        hop_ptr=tuple(hop_ptr.tolist()),
-        ptr=None,
-        x=None if x is None else torch.from_numpy(x),
-        y=None if labels is None else torch.from_numpy(labels),
-        degree=torch.from_numpy(degree),
-        edge_scale=None if drawn is None else torch.from_numpy(scale),
-        **(look_up_edge_arrays(graph, position, edge_arrays) if edge_arrays else {}),
+    batch = joined_batch(
+        graph,
+        JoinedRows(node_id, hop_ptr, indptr, indices, position),
+        features=features,
+        edge_arrays=edge_arrays,
+        target_row=target_row,
     )
+    edge_scale = None if drawn is None else torch.from_numpy(scale)
+    return replace(batch, degree=torch.from_numpy(degree), edge_scale=edge_scale)
 
 
 def single_targets(graph: Graph, targets: ArrayLike, owner: str) -> Ints:
@@ -96,7 +79,7 @@ def single_targets(graph: Graph, targets: ArrayLike, owner: str) -> Ints:
 
 
 def check_fanouts(owner: str, num_hops: int | None, fanouts: Sequence[int | None] | None) -> Ints | None:
-    """Raise unless there is one fanout for each hop; return them as the core takes them, -1 for all."""
+    """Raise unless there is one fanout for each hop; return them for the core, -1 for all."""
     if num_hops is not None:
         check_int(owner, "num_hops", num_hops, 0)
     if fanouts is None:

@@ -1,6 +1,6 @@
-"""FullLoader: all targets and everything that they hear of as the one batch of every epoch.
+"""FullLoader: all targets and all nodes that reach them as the one batch of every epoch.
 
-Not for: graphs whose closure with all layers' outputs does not fit in memory (neighbor.py draws parts of it).
+Not for: graphs that are too large for memory with the outputs of all layers (neighbor.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targe
 
 
 class FullLoader:
-    """The same batch in every epoch, made when first asked for and kept: another epoch costs nothing to prepare."""
+    """The same batch in every epoch, made on first use and kept."""
 
     shuffle = False
 
@@ -31,17 +31,15 @@ class FullLoader:
     ) -> None:
         """Check and store.
 
-        num_hops: layers of the model, or None for all nodes that edges lead to, which layers that do not trim need.
+        num_hops: layers of the model, or None for all reachable nodes, for layers that do not trim.
         edge_arrays: see batch.collate. inputs: fills in x; None for the graph's features.
         """
         check_fanouts("FullLoader", num_hops, None)
         check_layout("FullLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
-        self.graph = graph
+        self.graph, self.num_hops, self.inputs = graph, num_hops, inputs
         self.targets = single_targets(graph, targets, "FullLoader")[:, None]
         self.batch_size = max(1, len(self.targets))
-        self.num_hops = num_hops
         self.edge_arrays = tuple(edge_arrays)
-        self.inputs = inputs
         self._batch: Batch | None = None
 
     def __len__(self) -> int:
@@ -53,7 +51,7 @@ class FullLoader:
         return self.epoch(0)
 
     def epoch(self, number: int) -> Iterator[Batch]:
-        """Iterate over one epoch, which is like any other."""
+        """Iterate over one epoch; all are the same."""
         check_int("FullLoader", "epoch", number, 0)
         return self._batches()
 

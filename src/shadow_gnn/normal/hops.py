@@ -1,6 +1,6 @@
-"""hop_counts: how many nodes and edges each target hears of within 0, 1, 2, ... hops, without making batches of them.
+"""hop_counts: numbers of nodes and edges within 0, 1, 2, ... hops of each target.
 
-Not for: which ones they are (closure.py).
+Not for: batches of these nodes (closure.py).
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.extract.core_calls import resolve_threads
+from shadow_gnn.extract.core_calls import naming_folder, resolve_threads
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import single_targets
@@ -27,7 +26,7 @@ _BLOCK_TARGETS = 2048
 
 @dataclass(frozen=True, eq=False)
 class HopCounts:
-    """What a normal GNN would read for each of B targets by itself."""
+    """Size of the input of a normal GNN for each of B targets alone."""
 
     num_nodes: Ints
     """[B, H + 1], nodes within h hops against message direction, the target among them."""
@@ -36,7 +35,7 @@ class HopCounts:
 
     @property
     def num_hops(self) -> int:
-        """Hops H that were gone."""
+        """Number of hops H."""
         return int(self.num_nodes.shape[1]) - 1
 
 
@@ -45,7 +44,7 @@ def hop_counts(
 ) -> HopCounts:
     """Count by compiled code; 64 targets share each pass over the graph.
 
-    Memory is 16 bytes per node and thread, beside what the search holds. num_threads: 0 for every core.
+    Memory is 16 bytes per node and thread, in addition to the search. num_threads: 0 for every core.
     """
     check_int("hop_counts", "num_hops", num_hops, 0, MAX_HOPS)
     check_int("hop_counts", "num_threads", num_threads, 0, 1024)
@@ -55,10 +54,8 @@ def hop_counts(
     for start in range(0, len(nodes), _BLOCK_TARGETS):
         progress("counting neighborhoods", start, len(nodes))
         block = np.ascontiguousarray(nodes[start : start + _BLOCK_TARGETS])
-        try:
+        with naming_folder(graph):
             parts.append(_core.hop_counts(view, block, num_hops=num_hops, num_threads=resolve_threads(num_threads)))
-        except (_core.CorruptGraph, _core.FileChanged) as error:
-            raise FolderError(f"{graph.path or 'graph in memory'}: {error}") from error
     empty = np.zeros((0, num_hops + 1), np.int64)
     found = [np.concatenate([empty, *(part[side] for part in parts)]) for side in (0, 1)]
     return HopCounts(*found)

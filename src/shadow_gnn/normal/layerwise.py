@@ -1,6 +1,6 @@
 """Layerwise: exact inference of a normal GNN for all nodes of a graph, layer after layer, in bounded memory.
 
-Not for: scopes (training/evaluate.py) or a few targets, for which closure_batch reaches all that they depend on.
+Not for: scopes (training/evaluate.py), or a few targets (closure.py).
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ OnBlock = Callable[[int, int], None]
 """Called as (blocks done, blocks in all)."""
 
 Precision = Literal["float32", "bf16", "float64"]
-"""float64 is that of the weights and needs nothing more."""
+"""float64 requires weights in float64."""
 Columns = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 """Node ids [n] -> their columns [n, F]."""
 
 _ROWS_AT_WORK = 6
-"""Arrays with a row for each node of a block that a layer has at once, its input and output among them."""
+"""Arrays with a row per node of a block that a layer uses at once, including input and output."""
 _EDGE_BYTES = 40
-"""What an edge of a block costs: its ids, its copies in the core and its factors."""
+"""Memory of an edge of a block: ids, copies in the core and factors."""
 
 
 @dataclass(frozen=True)
 class BlockOptions:
-    """How the work is cut into blocks of rows."""
+    """Division of the work into blocks of rows."""
 
     block_nodes: int | None = None
-    """Nodes of a block; None for as many as max_bytes allows, all at once if it can be."""
+    """Nodes of a block; None for as many as max_bytes allows."""
     max_bytes: int = 4 * 2**30
-    """Memory for outputs of layers and the work on a block; larger outputs go to a file that has no name."""
+    """Memory for outputs of layers and the work on a block; larger outputs go to an unnamed file."""
     folder: Path | None = None
-    """Where that file is; None for the system's folder of temporary files."""
+    """Folder of that file; None for the system's temporary folder."""
     precision: Precision = "float32"
-    """What products are computed in; what is kept between layers has float32 at least."""
+    """Precision of matrix products; outputs between layers have at least float32."""
     on_block: OnBlock | None = None
-    """Who is told of every block."""
+    """Called after every block."""
     columns: Columns | None = None
-    """Where the model's input columns of some nodes are looked up; None for the graph's features."""
+    """Lookup of the model's input columns; None for the graph's features."""
 
     def __post_init__(self) -> None:
         if self.block_nodes is not None:
@@ -72,20 +72,20 @@ class BlockOptions:
 
 
 def layerwise_logits(model: ShadowGNN, graph: Graph, options: BlockOptions | None = None) -> NDArray[Any]:
-    """Return the logits of all nodes: for each what the model gives for it on closure_batch(graph, [node], L). [N, C]
+    """Return the logits of all nodes, for each the model's on closure_batch(graph, [node], L). [N, C]
 
-    The model is in eval mode meanwhile. An array larger than options.max_bytes is a map of a nameless file.
+    The model is in eval mode meanwhile. An array larger than options.max_bytes is mapped from an unnamed file.
     """
     return _Pass(model, graph, options or BlockOptions(), logits=True).run()
 
 
 def embeddings(model: ShadowGNN, graph: Graph, options: BlockOptions | None = None) -> NDArray[Any]:
-    """Return what the head reads for all nodes, as layerwise_logits does. [N, H]"""
+    """Return the input of the head for all nodes, as layerwise_logits does. [N, H]"""
     return _Pass(model, graph, options or BlockOptions(), logits=False).run()
 
 
 def bytes_at_once(model: ShadowGNN, graph: Graph) -> int:
-    """Return about how much memory one pass over the whole graph takes if it is not cut into blocks."""
+    """Estimate the memory of one pass over the whole graph without blocks."""
     branch, dtype = single_branch(model), next(model.parameters()).dtype
     rows = graph.num_nodes * (_ROWS_AT_WORK + _num_tables(branch))
     return rows * _row_bytes(branch, dtype) + graph.num_edges * _EDGE_BYTES
@@ -127,7 +127,7 @@ class _Pass:
         return result.numpy()
 
     def _at_once(self, result: Tensor) -> None:
-        """Run the model as it is on a batch of all nodes: then nothing is gathered between layers."""
+        """Run the model on one batch of all nodes, without tables between layers."""
         batch = next(self._batches(features=True))
         result.copy_(self._final(self.model.embed(batch)))
         self._tell(1, 1)
@@ -153,7 +153,7 @@ class _Pass:
                 kept.append(out)
 
     def _batches(self, *, features: bool) -> Iterator[Batch]:
-        """Make a batch of each block: its rows with all their edges, then the other senders."""
+        """Yield a batch of each block: its rows with all their edges, then the other senders."""
         for start, stop in self.blocks:
             nodes = np.arange(start, stop)
             own = features and self.options.columns is None
@@ -176,14 +176,6 @@ class _Pass:
         if self.options.on_block is not None:
             self.options.on_block(done, count)
 
-    @property
-    def _num_tables(self) -> int:
-        return _num_tables(self.branch)
-
-    @property
-    def _row_bytes(self) -> int:
-        return _row_bytes(self.branch, self.dtype)
-
     def _cut(self) -> list[tuple[int, int]]:
         """Return the first and last + 1 node of each block."""
         num_nodes, size = self.graph.num_nodes, self.options.block_nodes
@@ -197,37 +189,37 @@ class _Pass:
         return list(pairwise(ends))
 
     def _block_end(self, start: int) -> int:
-        """Return where a block ends whose work, with the edges of the next block, takes half of the memory.
+        """Return the end of a block that takes half of the memory, with the edges of the next block.
 
-        Each edge may bring a sender that is not in the block; a row that takes more alone is a block of its own.
+        Each edge may bring a sender from outside the block; a row that takes more alone is a block of its own.
         """
         indptr, num_nodes = self.graph.indptr, self.graph.num_nodes
 
         def cost(stop: int) -> int:
             num_edges = int(indptr[stop]) - int(indptr[start])
             rows = (stop - start) * _ROWS_AT_WORK + min(num_edges, num_nodes)
-            return rows * self._row_bytes + 2 * num_edges * _EDGE_BYTES
+            return rows * _row_bytes(self.branch, self.dtype) + 2 * num_edges * _EDGE_BYTES
 
         after = bisect_right(range(num_nodes + 1), self.options.max_bytes // 2, lo=start + 1, key=cost)
         return max(start + 1, after - 1)
 
     def _table(self, width: int) -> Tensor:
-        """Return room for a row of each node, in memory if the tables that are there at once fit in half of it."""
+        """Return a table of all nodes, in memory if all tables that exist at once fit in half of it."""
         shape = (self.graph.num_nodes, width)
         num_bytes = shape[0] * width * self.dtype.itemsize
-        if num_bytes * self._num_tables <= self.options.max_bytes // 2 or num_bytes == 0:
+        if num_bytes * _num_tables(self.branch) <= self.options.max_bytes // 2 or num_bytes == 0:
             return torch.empty(shape, dtype=self.dtype)
         kind = np.float64 if self.dtype == torch.float64 else np.float32
         return torch.from_numpy(new_array(shape, kind, self.options.folder or Path(tempfile.gettempdir())))
 
 
 def _num_tables(branch: Branch) -> int:
-    """Outputs of layers that are there at once: what is read and what is written, or all for a skip."""
+    """Return the number of outputs that exist at once: input and output of a layer, or all for a skip."""
     return 2 if branch.readout.skip == "none" else len(branch.backbone.layers)
 
 
 def _row_bytes(branch: Branch, dtype: torch.dtype) -> int:
-    """What one row of the widest layer takes."""
+    """Return the bytes of a row of the widest layer."""
     return max(branch.backbone.in_dim, *branch.backbone.layer_dims) * dtype.itemsize
 
 

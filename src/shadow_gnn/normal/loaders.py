@@ -1,6 +1,6 @@
-"""Methods: the batches that a normal GNN is trained on, as a recipe says.
+"""Loaders of normal GNNs, by the training method of a recipe.
 
-Not for: scopes (training/run_setup.py), nor for exact inference (whole.py).
+Not for: scopes (training/run_setup.py), or exact inference (whole.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 def normal_loader(
     recipe: Recipe, graph: Graph, targets: Ints, model: ShadowGNN, inputs: Inputs | None = None
 ) -> BatchSource:
-    """Return what makes the batches of a recipe's method; graph: the one that is trained on, targets [T]."""
+    """Return the loader of a recipe's method; graph: the one to train on, targets [T]."""
     backbone = single_branch(model).backbone
     edge_arrays = backbone.edge_arrays
     num_layers = len(backbone.layers)
@@ -75,7 +75,7 @@ def make_sampler(recipe: SaintRecipe) -> Sampler:
 class ShownLabelsLoader:
     """Full batches in which some of the training nodes show their labels and the others are the targets.
 
-    Which ones is drawn anew in every epoch: a label that is an input cannot be a target in the same pass.
+    They are drawn in every epoch, because a label cannot be input and target in the same pass.
     """
 
     shuffle = True

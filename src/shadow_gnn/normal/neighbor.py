@@ -1,6 +1,6 @@
 """NeighborLoader: batches of targets with drawn neighbors, a fanout for each layer (GraphSAGE's training).
 
-Not for: scopes that stay apart; there KhopExtractor draws neighbors.
+Not for: separate scopes of drawn neighbors (KhopExtractor).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
-from shadow_gnn.loading.epochs import WHOLE, Epochs, RankPart, derive_seed
+from shadow_gnn.loading.epochs import EpochLoader, RankPart, derive_seed
 from shadow_gnn.normal.closure import check_fanouts, closure_batch, single_targets
 
 
-class NeighborLoader:
+class NeighborLoader(EpochLoader):
     """Joined batches over targets, made ahead in a background thread; epoch n is the same for any prefetch depth.
 
-    Sums over drawn neighbors are scaled by Batch.edge_scale, so that each layer's are unbiased.
+    Sums over drawn neighbors are scaled by Batch.edge_scale, which makes them unbiased in each layer.
     """
 
     def __init__(
@@ -44,33 +44,14 @@ class NeighborLoader:
         """
         check_fanouts("NeighborLoader", len(fanouts), fanouts)
         check_layout("NeighborLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
-        self.graph = graph
-        self.targets = single_targets(graph, targets, "NeighborLoader")[:, None]
-        self._epochs = Epochs(
-            "NeighborLoader", len(self.targets), batch_size=batch_size, shuffle=shuffle, seed=seed, prefetch=prefetch
-        )
-        self.fanouts = tuple(fanouts)
-        self.batch_size = batch_size
-        self.shuffle = shuffle
-        self.seed = self._epochs.seed
-        self.fixed_seed = fixed_seed
-        self.edge_arrays = tuple(edge_arrays)
-        self.inputs = inputs
-
-    def __len__(self) -> int:
-        """Return the number of batches of an epoch."""
-        return len(self._epochs)
-
-    def __iter__(self) -> Iterator[Batch]:
-        """Iterate over the next epoch, the first time over epoch 0."""
-        return self.epoch(self._epochs.next_number())
-
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """Iterate over one epoch's batches: the same ones whenever it is called with the same number."""
-        return self.rank_epoch(number, WHOLE)
+        nodes = single_targets(graph, targets, "NeighborLoader")[:, None]
+        super().__init__(nodes, batch_size=batch_size, shuffle=shuffle, seed=seed, prefetch=prefetch)
+        self.graph, self.fixed_seed, self.inputs = graph, fixed_seed, inputs
+        self.fanouts, self.edge_arrays = tuple(fanouts), tuple(edge_arrays)
 
     def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
         """Iterate over one process's part of an epoch: neighbors are drawn for its own targets."""
+        # The purpose is part of the seed: another spelling would draw other neighbors.
         seed = derive_seed("neighbours", self.seed, None if self.fixed_seed else number)
 
         def make(batch_number: int, rows: NDArray[np.int64]) -> Batch:
@@ -79,7 +60,7 @@ class NeighborLoader:
                 self.targets[rows],
                 len(self.fanouts),
                 fanouts=self.fanouts,
-                # A node that is in several batches of an epoch gets a new draw in each.
+                # A node in several batches of an epoch gets a new draw in each.
                 seed=derive_seed(f"batch {batch_number}", seed, None),
                 features=self.inputs is None,
                 edge_arrays=self.edge_arrays,
@@ -87,4 +68,4 @@ class NeighborLoader:
             )
             return batch if self.inputs is None else self.inputs(batch)
 
-        return self._epochs.batches(number, part, make)
+        return self.batches(number, part, make)

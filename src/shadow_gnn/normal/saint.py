@@ -7,29 +7,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
 
-from shadow_gnn.extract.gather import array_rows, feature_rows
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout, look_up_edge_arrays
+from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
 from shadow_gnn.loading.epochs import checked_seed, derive_seed, made_ahead
-from shadow_gnn.normal.saint_samplers import Drawer, Sampler, Subgraph
+from shadow_gnn.nn.smoothing import row_sums
+from shadow_gnn.normal.joined import JoinedRows, joined_batch
+from shadow_gnn.normal.saint_samplers import Drawer, Sampler
 from shadow_gnn.normal.saint_statistics import SaintStatistics, count_subgraphs
 
 
 class SaintLoader:
-    """Joined batches, each a subgraph whose training targets are to be predicted, the same for any prefetch depth.
+    """Joined batches, each a subgraph with its training targets, the same for any prefetch depth.
 
-    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` goes through
-    epoch 0, the next time through epoch 1, and so on. Which targets an epoch meets is left to chance.
+    `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` runs epoch 0, the
+    next time epoch 1, and so on. The targets of an epoch are random.
     """
 
     shuffle = True
@@ -49,17 +49,16 @@ class SaintLoader:
     ) -> None:
         """Check, and build the sampler's tables.
 
-        graph: the one that is trained on. targets [T]: training nodes without doubles. num_steps: batches of an epoch;
-        None for as many as draw T targets on average. edge_arrays: see batch.collate. inputs: fills in x; None for
-        the graph's features. prefetch: batches made ahead; 0 for no thread. statistics: those of the same graph,
-        targets and sampler; None counts them when first needed.
+        graph: the one to train on. targets [T]: distinct training nodes. num_steps: batches of an epoch; None for
+        enough to draw T targets on average. edge_arrays: see batch.collate. inputs: fills in x; None for the graph's
+        features. prefetch: batches made ahead; 0 for no thread. statistics: of the same graph, targets and sampler;
+        None counts them when first needed.
         """
         check_int("SaintLoader", "prefetch", prefetch, 0)
         if num_steps is not None:
             check_int("SaintLoader", "num_steps", num_steps, 1)
         check_layout("SaintLoader", graph, BatchLayout("hop", tuple(edge_arrays)))
-        self.drawer = Drawer(graph, targets, sampler)
-        self.graph = graph
+        self.drawer, self.graph = Drawer(graph, targets, sampler), graph
         self.targets = self.drawer.targets[:, None]
         self._order = np.argsort(self.drawer.targets, kind="stable")
         self._sorted = self.drawer.targets[self._order]
@@ -69,11 +68,8 @@ class SaintLoader:
             _check_statistics(self.drawer, statistics)
         self._given = statistics
         self.seed = checked_seed("SaintLoader", seed)
-        self.edge_arrays = tuple(edge_arrays)
-        self.inputs = inputs
-        self.prefetch = prefetch
-        self._num_steps = num_steps
-        self._next_epoch = 0
+        self.edge_arrays, self.inputs, self.prefetch = tuple(edge_arrays), inputs, prefetch
+        self._num_steps, self._next_epoch = num_steps, 0
 
     @cached_property
     def statistics(self) -> SaintStatistics:
@@ -109,47 +105,32 @@ class SaintLoader:
             batch = self._batch(subgraph, statistics)
             yield batch if self.inputs is None else self.inputs(batch)
 
-    def _batch(self, subgraph: Subgraph, statistics: SaintStatistics) -> Batch:
-        targets = subgraph.node_id[: subgraph.hop_ptr[0]].copy()
-        num_nodes, num_targets = len(subgraph.node_id), len(targets)
+    def _batch(self, subgraph: JoinedRows, statistics: SaintStatistics) -> Batch:
+        targets = subgraph.node_id[: subgraph.hop_ptr[0]]
         receiver = np.repeat(subgraph.node_id, np.diff(subgraph.indptr))
-        return Batch(
-            targets=torch.from_numpy(targets)[:, None],
-            target_row=torch.from_numpy(self._order[np.searchsorted(self._sorted, targets)]),
-            target_node=torch.arange(num_targets)[:, None],
-            node_id=torch.from_numpy(subgraph.node_id),
-            hop=torch.from_numpy(subgraph.hop),
-            score=torch.ones(num_nodes),
-            subgraph=torch.zeros(num_nodes, dtype=torch.int64),
-            indptr=torch.from_numpy(subgraph.indptr),
-            indices=torch.from_numpy(subgraph.indices),
-            order="hop",
-            hop_ptr=tuple(subgraph.hop_ptr.tolist()),
-            ptr=None,
-            x=None if self.inputs is not None else _tensor(feature_rows(self.graph, subgraph.node_id)),
-            y=_tensor(array_rows(self.graph, "y", targets)),
+        batch = joined_batch(
+            self.graph,
+            subgraph,
+            features=self.inputs is None,
+            edge_arrays=self.edge_arrays,
+            target_row=self._order[np.searchsorted(self._sorted, targets)],
+        )
+        return replace(
+            batch,
             degree=torch.from_numpy(self._degree[subgraph.node_id]),
             edge_scale=torch.from_numpy(statistics.edge_scale(receiver, subgraph.edge_pos)),
             target_weight=torch.from_numpy(statistics.target_weight(targets)),
-            **look_up_edge_arrays(self.graph, subgraph.edge_pos, self.edge_arrays),
         )
 
     @cached_property
     def _degree(self) -> NDArray[np.float32]:
-        """Degrees of the graph; sums of weights where batches hold those. [N]"""
-        counts = np.diff(self.graph.indptr)
-        if "weight" not in self.edge_arrays:
-            return counts.astype(np.float32)
-        weight = self.graph.edge_weight
-        assert weight is not None
-        degree = np.zeros(self.graph.num_nodes, np.float32)
-        filled = counts > 0  # Rows without edges lie between no others', so the rest follow one another.
-        degree[filled] = np.add.reduceat(weight, self.graph.indptr[:-1][filled], dtype=np.float64) if len(weight) else 0
-        return degree
+        """Degrees of the graph; sums of weights if batches hold them. [N]"""
+        weight = self.graph.edge_weight if "weight" in self.edge_arrays else None
+        return row_sums(self.graph.indptr, weight).astype(np.float32)
 
 
 def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:
-    """Raise unless the counts can be of this graph and these targets."""
+    """Raise unless the sizes of the counts fit this graph and these targets."""
     graph = drawer.graph
     wanted = (graph.num_nodes, graph.num_edges, len(drawer.targets))
     given = (len(statistics.node_count), len(statistics.edge_count), statistics.num_targets)
@@ -158,7 +139,3 @@ def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:
             f"SaintLoader: statistics must be of this graph and its targets, {wanted[0]} nodes, {wanted[1]} edges and "
             f"{wanted[2]} targets, got {given[0]}, {given[1]} and {given[2]}"
         )
-
-
-def _tensor(array: NDArray[Any] | None) -> Tensor | None:
-    return None if array is None else torch.from_numpy(array)

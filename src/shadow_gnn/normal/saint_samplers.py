@@ -6,18 +6,17 @@ Not for: how often each node is drawn (saint_statistics.py) or batches (saint.py
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
-from shadow_gnn.base.errors import FolderError
-from shadow_gnn.extract.core_calls import resolve_threads
+from shadow_gnn.extract.core_calls import naming_folder, resolve_threads
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.closure import single_targets
+from shadow_gnn.normal.joined import JoinedRows
 
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
@@ -30,14 +29,13 @@ ADVICE = "draw more nodes, or start walks at the targets"
 class NodeSampler:
     """Draw nodes, each with a probability in proportion to the squared norm of its column of D^-1 A.
 
-    That is the sum of 1 / degree(u)^2 over the nodes u that it sends to: one that sends to nobody is never drawn.
+    That is the sum of 1 / degree(u)^2 over its receivers u: a node without receivers is never drawn.
     """
 
     num_nodes: int = 6000
     """Draws with replacement; the subgraph has the distinct nodes among them."""
 
     def __post_init__(self) -> None:
-        """Raise unless the number makes sense."""
         check_int("NodeSampler", "num_nodes", self.num_nodes, 1)
 
 
@@ -52,13 +50,12 @@ class EdgeSampler:
     """Draws with replacement; the subgraph has the distinct ends, and all edges between them."""
 
     def __post_init__(self) -> None:
-        """Raise unless the number makes sense."""
         check_int("EdgeSampler", "num_edges", self.num_edges, 1)
 
 
 @dataclass(frozen=True)
 class WalkSampler:
-    """Start random walks at training targets, all alike, and take every node that they visit ("rw")."""
+    """Start random walks at training targets, uniformly, and take every visited node ("rw")."""
 
     num_walks: int = 2000
     """Walks of a subgraph; two may start at the same target."""
@@ -66,17 +63,16 @@ class WalkSampler:
     """Steps of each walk, against message direction; it stays at a node without senders."""
 
     def __post_init__(self) -> None:
-        """Raise unless the numbers make sense."""
         check_int("WalkSampler", "num_walks", self.num_walks, 1)
         check_int("WalkSampler", "walk_length", self.walk_length, 0)
 
 
 @dataclass(frozen=True)
 class FrontierSampler:
-    """Let a frontier of nodes walk, at each step the one that is drawn in proportion to its degree ("mrw").
+    """Let a frontier of nodes walk; each step moves one, drawn in proportion to its degree ("mrw").
 
-    Nodes of the frontier start at training targets, all alike. The subgraph has every node visited. Where no node of
-    the frontier has senders, it ends early.
+    The frontier starts at training targets, uniformly. The subgraph has every visited node. It ends early if no node of
+    the frontier has senders.
     """
 
     num_nodes: int = 6000
@@ -85,7 +81,6 @@ class FrontierSampler:
     """Nodes that walk at the same time."""
 
     def __post_init__(self) -> None:
-        """Raise unless the numbers make sense."""
         check_int("FrontierSampler", "num_nodes", self.num_nodes, 1)
         check_int("FrontierSampler", "frontier", self.frontier, 1, self.num_nodes)
 
@@ -93,37 +88,15 @@ class FrontierSampler:
 Sampler = NodeSampler | EdgeSampler | WalkSampler | FrontierSampler
 
 
-@dataclass(frozen=True, eq=False)
-class Subgraph:
-    """Nodes that were drawn and all edges between them, in hop order.
-
-    Targets come first, then nodes by their distance to the nearest one inside the subgraph, then those that no target
-    hears from, one hop farther than the farthest. Ids ascend in each part.
-    """
-
-    node_id: Ints
-    """[N], ids in the graph."""
-    hop: Ints
-    """[N]."""
-    hop_ptr: Ints
-    """[H + 1], number of nodes within h hops; the first is that of the targets."""
-    indptr: Ints
-    """[N + 1], where each node's row begins in indices."""
-    indices: Ints
-    """[E], senders as rows of this subgraph, ascending in each row."""
-    edge_pos: Ints
-    """[E], positions in the graph's indices."""
-
-
 class Drawer:
-    """Draws the subgraphs of one graph by number: the same ones for a seed, whatever was drawn before."""
+    """Draws the subgraphs of one graph by seed and number, independent of earlier draws."""
 
     def __init__(self, graph: Graph, targets: ArrayLike, sampler: Sampler) -> None:
         """Check the targets [T] and build the sampler's tables, at most in one pass over the edges."""
         self.graph = graph
         self.targets: Ints = single_targets(graph, targets, "GraphSAINT")
         self.sampler = sampler
-        with self._naming_folder():
+        with naming_folder(graph, "GraphSAINT"):
             view = _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)
             kind, budget, walk_length, frontier = _options(sampler)
             self._core = _core.SaintSampler(
@@ -131,22 +104,28 @@ class Drawer:
             )
 
     def __reduce__(self) -> tuple[type[Drawer], tuple[Graph, Ints, Sampler]]:
-        """Pickle what it is made of; the tables are built again."""
+        """Pickle the arguments; the tables are built again."""
         return Drawer, (self.graph, self.targets, self.sampler)
 
     def nodes(self, seed: int, number: int) -> Ints:
         """Return the nodes of a subgraph, ascending."""
-        with self._naming_folder():
+        with naming_folder(self.graph, "GraphSAINT"):
             return self._core.nodes(_word(seed), number)
 
-    def subgraph(self, seed: int, number: int) -> Subgraph | None:
-        """Return a subgraph, or None if there is no target in it."""
-        with self._naming_folder():
-            arrays = self._core.subgraph(_word(seed), number)
-        return None if arrays is None else Subgraph(*arrays)
+    def subgraph(self, seed: int, number: int) -> JoinedRows | None:
+        """Return the drawn nodes and all edges between them, or None without a target.
 
-    def subgraphs(self, seed: int) -> Iterator[Subgraph]:
-        """Go through the subgraphs 0, 1, 2, ... without end, passing over those without a target."""
+        Nodes that no target hears from come last, one hop farther than the farthest. Ids ascend within a hop.
+        """
+        with naming_folder(self.graph, "GraphSAINT"):
+            arrays = self._core.subgraph(_word(seed), number)
+        if arrays is None:
+            return None
+        node_id, _, *rest = arrays
+        return JoinedRows(node_id, *rest)
+
+    def subgraphs(self, seed: int) -> Iterator[JoinedRows]:
+        """Yield subgraphs 0, 1, 2, ... without end, skipping those without a target."""
         number, missed = 0, 0
         while True:
             found = self.subgraph(seed, number)
@@ -161,20 +140,11 @@ class Drawer:
     ) -> tuple[Ints, Ints]:
         """Add 1 to the counts of all nodes [N] and edges [E] of each of some subgraphs in a row.
 
-        Return the number of nodes and of targets of each; one without a target counts for nothing and has 0 of both.
+        Return the number of nodes and of targets of each; one without a target is not counted and has 0 of both.
         """
         threads = resolve_threads(num_threads)
-        with self._naming_folder():
+        with naming_folder(self.graph, "GraphSAINT"):
             return self._core.count(_word(seed), numbers.start, len(numbers), node_count, edge_count, threads)
-
-    @contextmanager
-    def _naming_folder(self) -> Iterator[None]:
-        try:
-            yield
-        except (_core.CorruptGraph, _core.FileChanged) as error:
-            raise FolderError(f"{self.graph.path or 'graph in memory'}: {error}") from error
-        except ValueError as error:
-            raise ValueError(f"GraphSAINT: {error}") from None
 
 
 def _options(sampler: Sampler) -> tuple[str, int, int, int]:

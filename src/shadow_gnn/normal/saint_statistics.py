@@ -1,4 +1,4 @@
-"""How often GraphSAINT draws each node and edge, and the factors that make its sums unbiased by that.
+"""Statistics of GraphSAINT: draws of each node and edge, and the factors that make its sums unbiased.
 
 Not for: drawing (saint_samplers.py) or batches (saint.py).
 """
@@ -24,12 +24,12 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class SaintStatistics:
-    """Counts over subgraphs that were drawn before training, of those that hold a target."""
+    """Counts over subgraphs with a target, drawn before training."""
 
     num_subgraphs: int
     """Subgraphs counted."""
     num_targets: int
-    """Targets of the whole training, whose mean loss is estimated."""
+    """All training targets, whose mean loss is estimated."""
     mean_nodes: float
     """Nodes of a subgraph, on average."""
     mean_targets: float

@@ -1,4 +1,4 @@
-"""WholeGraph: targets of a graph that a normal GNN answers exactly, all at once or layer after layer.
+"""WholeGraph: exact inference of a normal GNN for some targets, at once or layer after layer.
 
 Not for: training (full.py, saint.py, neighbor.py).
 """
@@ -33,19 +33,19 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class WholeGraph:
-    """What exact inference reads: a graph, and which of its nodes are asked for."""
+    """Input of exact inference: a graph and the requested nodes."""
 
     graph: Graph
-    """Where messages come from."""
+    """Graph of the messages."""
     targets: Ints
-    """[B] node ids in any order; a node may be asked for more than once."""
+    """[B] node ids in any order; nodes may repeat."""
     columns: Columns | None = None
-    """Where the model's input columns are looked up; None for the graph's features."""
+    """Lookup of the model's input columns; None for the graph's features."""
     max_bytes: int = 4 * 2**30
-    """Memory for the outputs of layers; where it is not enough, nodes go in blocks, and outputs to a nameless file."""
+    """Memory for the outputs of layers; if it is not enough, nodes go in blocks, and outputs to an unnamed file."""
 
     def embed(self, model: ShadowGNN, *, precision: Precision = "float32", on_block: OnBlock | None = None) -> Tensor:
-        """Return what the head reads for each target; the model must be in eval mode. [B, H]"""
+        """Return the input of the head for each target; the model must be in eval mode. [B, H]"""
         if len(self.targets) == 0:
             return torch.zeros(0, model.head.in_dim)
         if bytes_at_once(model, self.graph) <= self.max_bytes:
@@ -55,7 +55,7 @@ class WholeGraph:
         return torch.from_numpy(embeddings(model, self.graph, options)[self.targets])
 
     def _at_once(self, model: ShadowGNN, wanted: Ints, precision: Precision) -> Tensor:
-        """Run the model on all that the wanted nodes depend on, and on no more."""
+        """Run the model on only the nodes that the wanted ones depend on."""
         backbone = single_branch(model).backbone
         weight = next(model.parameters())
         if precision == "bf16" and weight.device.type == "cpu":

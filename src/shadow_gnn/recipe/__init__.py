@@ -1,4 +1,4 @@
-"""Recipes: everything that decides a run; the records, their keys, and the files they are read from.
+"""Recipes: the complete settings of a run, their keys, and their files.
 
 Not for: turning names into classes (training/build.py).
 """

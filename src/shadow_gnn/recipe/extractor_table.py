@@ -1,6 +1,6 @@
-"""Extractor tables: an extractor as a recipe or a command line has it, read from the options of its class and back.
+"""Extractor tables: conversion between an extractor and its table in a recipe or on the command line.
 
-Not for: the options themselves (extract/kinds/), nor for what a run adds to them (training/build.py).
+Not for: the options themselves (extract/kinds/), or options set by a run (training/build.py).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _PathText = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 def read_extractor(value: object) -> BaseExtractor:
-    """Make an extractor from its table, which may leave out kind; an extractor stays as it is.
+    """Make an extractor from its table; kind is optional, and an extractor stays as it is.
 
-    A ValueError says what is wrong; pydantic's ValidationError, which is one, holds the faults of all keys.
+    A ValueError tells the fault; pydantic's ValidationError holds the faults of all keys.
     """
     if isinstance(value, BaseExtractor):
         _check_parts(value)
@@ -48,7 +48,7 @@ def read_extractor(value: object) -> BaseExtractor:
 
 
 def extractor_table(extractor: BaseExtractor) -> dict[str, Any]:
-    """Return the table of an extractor: its kind and every key that is not left out; reading it gives an equal one."""
+    """Return the table of an extractor: its kind and every key that is set; reading it gives an equal extractor."""
     table = {"kind": extractor.kind, **_dumped(extractor)}
     if extractor.scope_graph is None:
         del table["scope_edges"]
@@ -87,13 +87,13 @@ def joined(words: Sequence[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """Write a value as TOML, cut if it is long; of lists and tables the type alone."""
+    """Write a value as TOML, shortened if it is long; for lists and tables only the type."""
     text = toml_value(value) if isinstance(value, (str, int, float, bool)) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def hint(given: object, choices: Sequence[str]) -> str:
-    """Return a question that names the choice nearest to a word, if there is one."""
+    """Return "did you mean ...?" with the choice nearest to a word, if any."""
     found = get_close_matches(given, choices, 1) if isinstance(given, str) else []
     return f"; did you mean {found[0]}?" if found else ""
 
@@ -149,7 +149,7 @@ def _dumped(owner: Any) -> dict[str, Any]:
 
 
 def _with_topk(owner: type[BaseExtractor], table: dict[str, Any]) -> dict[str, Any]:
-    """Return a table of parts whose extractors have the table's topk, where they have that key and do not set it."""
+    """Fill in the topk of the table for the extractors of its parts that have the key and do not set it."""
     parts = table.get("parts")
     if not issubclass(owner, CombinedExtractor) or not isinstance(parts, (list, tuple)):
         return table

@@ -1,6 +1,6 @@
-"""Recipe faults: what is wrong with a recipe's table, every fault as one line with the nearest known key.
+"""Recipe faults: all errors in a recipe's table, one line each, with the nearest known key.
 
-Not for: files (file.py), nor for what only the graph or the libraries can tell (training/build.py).
+Not for: files (file.py), or errors that depend on the graph or on installed libraries (training/build.py).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _REQUIREMENTS = {
 
 
 def recipe_faults(table: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (key, what is wrong with it) for every fault of a recipe's table; the key is empty for the whole."""
+    """Return (key, message) of every fault of a recipe's table; the key is empty for faults of the whole recipe."""
     try:
         Recipe.model_validate(table)
     except ValidationError as error:
@@ -52,7 +52,7 @@ def recipe_faults(table: dict[str, Any]) -> list[tuple[str, str]]:
             for item in error.errors()
             if not _inherited(table, item)
         ]
-        # Checks between tables run only on a recipe that is right otherwise; this one is worth saying at once.
+        # Checks between tables run only if there are no other faults; this one should always be reported.
         if "extractor" in table and table.get("branches") and ("", EXTRACTOR_TWICE) not in found:
             found.append(("", EXTRACTOR_TWICE))
         return found
@@ -60,7 +60,7 @@ def recipe_faults(table: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def checked_extractor(table: dict[str, Any], owner: str) -> BaseExtractor:
-    """Make an extractor from a table; a RecipeError holds all faults, each as one line that begins with the owner."""
+    """Make an extractor from a table; a RecipeError holds all faults, each one line that begins with the owner."""
     faults = recipe_faults({"graph": "any", "extractor": table})
     if faults:
         raise RecipeError([f"{owner}: {key or 'extractor'}: {text}" for key, text in faults])
@@ -68,7 +68,7 @@ def checked_extractor(table: dict[str, Any], owner: str) -> BaseExtractor:
 
 
 def _inherited(table: dict[str, Any], item: Any) -> bool:
-    """Tell whether a fault of a branch stands in [model], where it is reported once."""
+    """Tell whether a fault of a branch comes from [model], where it is reported once."""
     place = item["loc"]
     if len(place) < 4 or place[0] != "branches" or place[2] != "model":
         return False
@@ -76,7 +76,7 @@ def _inherited(table: dict[str, Any], item: Any) -> bool:
 
 
 def _explain(item: Any, table: dict[str, Any]) -> str:
-    """Turn one of pydantic's faults into our form of it."""
+    """Write one of pydantic's faults as a message."""
     kind, given, context = item["type"], item["input"], item.get("ctx", {})
     if kind == "extra_forbidden":
         return "unknown key" + _nearest_key(item["loc"], table)
@@ -92,7 +92,7 @@ def _explain(item: Any, table: dict[str, Any]) -> str:
 
 
 def _nearest_key(place: Place, table: dict[str, Any]) -> str:
-    """Name the known key that an unknown one is like, in its own table or, of the same name, in another."""
+    """Suggest a known key for an unknown one: a similar key of the same table, or the same key of another."""
     unknown, kind = str(place[-1]), _kind_at(place[:-1], table)
     owners = [other for other, owner in KINDS.items() if unknown in table_of(owner).model_fields]
     if kind is not None and owners:
@@ -105,7 +105,7 @@ def _nearest_key(place: Place, table: dict[str, Any]) -> str:
 
 
 def _kind_at(place: Place, table: dict[str, Any]) -> str | None:
-    """Return the kind of the extractor whose table is at a place; None if another table is there."""
+    """Return the kind of the extractor whose table is at a place; None for other tables."""
     if not place or place[-1] != "extractor":
         return None
     found: Any = table
@@ -115,7 +115,7 @@ def _kind_at(place: Place, table: dict[str, Any]) -> str | None:
 
 
 def _known_keys(place: Place) -> list[str]:
-    """Return the keys of the table that a place is in."""
+    """Return the keys of the table at a place."""
     names = [part for part in place[:-1] if isinstance(part, str)]
     if not names:
         return list(Recipe.model_fields)

@@ -1,6 +1,6 @@
 """Recipe files: read TOML with overrides into a Recipe, write a Recipe as TOML.
 
-Not for: what the keys mean (recipe.py), nor for how a fault is worded (faults.py).
+Not for: the keys (recipe.py), or the wording of faults (faults.py).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _BARE_WORD = re.compile(r"[^\s\"'\[{#=][^\s\"'#=]*")
 
 
 def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
-    """Read a recipe; overrides such as "model.num_layers=5" count as if they were written in it.
+    """Read a recipe; overrides such as "model.num_layers=5" count as if written in the file.
 
-    A RecipeError holds all faults, each as one line.
+    A RecipeError holds all faults, one line each.
     """
     path = Path(path)
     table = _read_toml(path)

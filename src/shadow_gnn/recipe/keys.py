@@ -23,7 +23,7 @@ TABLES: dict[str, type[Record]] = {
     for name, field in Recipe.model_fields.items()
     if isinstance(field.annotation, type) and issubclass(field.annotation, Record)
 }
-"""The tables of a recipe that always have the same keys."""
+"""The tables of a recipe with fixed keys."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Key:
     name: str
     """With its table, such as model.num_layers."""
     values: str
-    """What it may be set to."""
+    """Allowed values."""
     default: str
-    """As it would be written in TOML; empty where there is none."""
+    """Default in TOML; empty for none."""
     text: str
-    """What it does."""
+    """Explanation."""
 
 
 def recipe_keys() -> list[Key]:
@@ -53,7 +53,7 @@ def recipe_keys() -> list[Key]:
 
 
 def kind_keys(kind: str) -> list[Key]:
-    """Return the keys of one kind of extractor, without those that all kinds have."""
+    """Return the keys of one kind of extractor, without the shared ones."""
     return [key for key in _table_keys(KINDS[kind]) if key.name not in BaseExtractor.__dataclass_fields__]
 
 
@@ -67,7 +67,7 @@ def _table_keys(owner: type[BaseExtractor]) -> list[Key]:
 
 
 def _extractor_keys() -> list[Key]:
-    """Return the keys of all extractors with the kinds that have it, each once for every default that it has."""
+    """Return the keys of all extractors with their kinds, once for every distinct default."""
     owners: dict[tuple[str, str], list[str]] = {}
     found: dict[tuple[str, str], Key] = {}
     for kind, owner in KINDS.items():
@@ -94,7 +94,7 @@ def _text(field: FieldInfo) -> str:
 
 
 def _values(field: FieldInfo) -> str:
-    """Say what a field takes: its choices, or its type with bounds."""
+    """Describe the values of a field: its choices, or its type with bounds."""
     choices = [value for value in get_args(field.annotation) if isinstance(value, str)]
     if choices:
         return " | ".join(toml_value(choice) for choice in choices)

@@ -1,4 +1,4 @@
-"""[model], [inputs] and [[branches]]: the network and the columns that it reads.
+"""[model], [inputs] and [[branches]]: the network and its inputs.
 
 Not for: making the network (training/build.py).
 """
@@ -15,29 +15,28 @@ from shadow_gnn.recipe.record import Name, Record, Share
 
 
 class InputsRecipe(Record):
-    """What the model reads of each node beside its features."""
+    """Inputs of the model in addition to the features."""
 
     smooth: Annotated[int, Field(ge=0, le=16)] = 0
     """Also read the features smoothed over the graph 1 to this many times; 0 for the features alone."""
     labels: bool = False
-    """Also read the labels of the training nodes; that of the target itself is always hidden."""
+    """Also read the labels of the training nodes; the target's own label is always hidden."""
     smooth_labels: Annotated[int, Field(ge=0, le=2)] = 0
-    """Also read the training labels smoothed over the graph 1 to this many times, without what the target's own label
-    adds to them."""
+    """Also read the training labels smoothed over the graph 1 to this many times, without the contribution of the
+    target's own label."""
     label_share: Annotated[float, Field(gt=0, lt=1)] = 0.5
-    """Share of the training nodes that show their labels in an epoch of training on the whole graph at once; the loss
-    is of the others."""
-
+    """Share of the training nodes that show their labels in an epoch of training on the whole graph; the loss is taken
+    over the others."""
     degree: bool = False
     """Also read the degree of each node inside the scope, on a log scale."""
     graph_degree: bool = False
-    """Also read the degree of each node in the graph, on a log scale; that of a pair's ends without their own link."""
+    """Also read the degree of each node in the graph, on a log scale; for the ends of a pair without their own link."""
     learned_dim: Annotated[int, Field(ge=0, le=4096)] = 0
-    """Also read this many columns that are learned for each node of the graph; such a model knows no other graph."""
+    """Also read this many learned columns for each node; the model then works on this graph only."""
 
     @property
     def reads_labels(self) -> bool:
-        """Whether any column is made of labels."""
+        """Whether any input comes from labels."""
         return self.labels or self.smooth_labels > 0
 
     def num_columns(self, num_features: int, num_labels: int) -> int:
@@ -65,7 +64,7 @@ class ModelRecipe(Record):
     dropedge: Share = 0.0
     """Share of the edges that is dropped from each batch in training."""
     norm: Literal["layer", "none"] = "layer"
-    """Normalisation of each layer's outputs."""
+    """Normalization of each layer's outputs."""
     skip: Literal["none", "max", "sum", "concat"] = "none"
     """How the outputs of all layers are joined; none takes the last one."""
     readout: Name = "center"
@@ -73,19 +72,19 @@ class ModelRecipe(Record):
     sort_size: Annotated[int, Field(ge=1, le=10_000)] = 25
     """Nodes that the sort readout keeps."""
     encoding: Literal["hop", "ppr", "drnl", "none"] = "hop"
-    """Structure relative to the target that is put beside the features: distance or score."""
+    """Position relative to the target as an input: distance (hop), score (ppr) or SEAL's label (drnl)."""
     encoding_join: Literal["add", "concat"] = "add"
     """Whether the encoding is added to the features or concatenated."""
     edge_weights: bool = True
-    """Messages count by the weights of their edges, where the graph has weights."""
+    """Weigh messages by the weights of their edges, if the graph has weights."""
     head_norm: bool = True
-    """Normalise the logits, as the authors do; never done for values or for fewer than 3 classes."""
+    """Normalize the logits, as the authors do; never for values or fewer than 3 classes."""
     ensemble: Literal["attention", "mean"] = "attention"
     """How several branches are joined."""
     share_weights: bool = False
     """Whether branches share the weights of their layers."""
     trim: bool = True
-    """Leave out rows that cannot reach the target any more; the same result but for rounding, faster."""
+    """Skip rows that can no longer reach the target: faster, with the same result up to rounding."""
     standardize: bool = True
     """Shift and scale each feature to mean 0 and deviation 1."""
 
@@ -94,6 +93,6 @@ class BranchRecipe(Record):
     """One extractor with its network, for ensembles."""
 
     extractor: ExtractorField | None = PprExtractor()
-    """How the branch's scopes are chosen; a normal GNN has none."""
+    """Extractor of the branch; a normal GNN has none."""
     model: ModelRecipe | None = None
-    """What differs from the recipe's [model]; keys that are left out are taken from there."""
+    """Keys that differ from the recipe's [model]."""

@@ -1,6 +1,6 @@
 """Recipes of the paper: one TOML file for each row of its tables of configurations; extra/ has its other experiments.
 
-Not for: how a recipe is read (file.py), nor for recipes of other graphs, which are files of the user.
+Not for: reading a recipe (file.py), or recipe files of the user.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 
 PREFIX = "paper"
-"""What a recipe of the paper is called by on the command line: paper/flickr-sage-3-ppr."""
+"""Prefix of these recipes on the command line: paper/flickr-sage-3-ppr."""
 
 _FOLDER = Path(__file__).parent / "paper"
 
 
 def paper_recipe_names(*, extra: bool = True) -> tuple[str, ...]:
-    """Return the names of all recipes, sorted; without extra, of the rows of the tables of configurations alone."""
+    """Return the names of all recipes, sorted; without extra, only those of the tables of configurations."""
     folders = (_FOLDER, _FOLDER / "extra") if extra else (_FOLDER,)
     return tuple(sorted(path.stem for folder in folders for path in folder.glob("*.toml")))
 
@@ -43,7 +43,7 @@ def paper_recipe(name: str, overrides: Sequence[str] = ()) -> Recipe:
 
 
 def find_recipe(given: Path) -> Path:
-    """Return the recipe file that a command line names: a file that is there, or else, after "paper/", one of these."""
+    """Return the recipe file named on the command line: an existing file, or a recipe of the paper."""
     if given.exists() or given.parts[:1] != (PREFIX,):
         return given
     return paper_recipe_path("/".join(given.parts[1:]).removesuffix(".toml"))

@@ -1,6 +1,6 @@
-"""Recipe: everything that decides a run, and the checks between its tables; the docstring under a field is its help.
+"""Recipe: the complete settings of a run, and the checks between its tables; field docstrings are the help.
 
-Not for: files and faults of files (file.py), nor for turning names into classes (training/build.py).
+Not for: files (file.py), or turning names into classes (training/build.py).
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from shadow_gnn.recipe.training import LoggingRecipe, NeighborRecipe, SaintRecip
 COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standardize")
 """Keys of [model] that cannot differ between branches."""
 
-EXTRACTOR_TWICE = "extractor: must not be there beside branches, which have an extractor each"
+EXTRACTOR_TWICE = "extractor: must be left out with branches, which have an extractor each"
 
 METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe}
 """Tables that only one method reads."""
 
 
 class Recipe(Record):
-    """Everything that decides a run."""
+    """The complete settings of a run."""
 
     graph: Annotated[str, Field(min_length=1, max_length=4096)]
-    """Graph folder, or the name of a built-in graph or of a data set that `shadow data get` made."""
+    """Graph folder, or the name of a built-in graph or of a dataset from `shadow data get`."""
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
     """Random seed of weights, shuffling, drawn scopes and dropout."""
     task: TaskRecipe = TaskRecipe()
-    """What is predicted."""
+    """Kind of prediction."""
     link: LinkRecipe = LinkRecipe()
-    """Which links are predicted."""
+    """Links to predict."""
     extractor: ExtractorField | None = None
-    """How scopes are chosen; ppr with its defaults if there is neither this nor branches."""
+    """Extractor of the scopes; ppr with its defaults if neither this nor branches are set."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, max_length=16)] = ()
     """Several extractors, each with its network, whose embeddings are joined."""
     inputs: InputsRecipe = InputsRecipe()
-    """What the model reads beside the features."""
+    """Inputs in addition to the features."""
     model: ModelRecipe = ModelRecipe()
     """The network."""
     training: TrainingRecipe = TrainingRecipe()
-    """How it is trained; training = "full" is short for a table with that method alone."""
+    """How it is trained; training = "full" is short for a table with only that method."""
     saint: SaintRecipe = SaintRecipe()
     """Subgraphs of GraphSAINT."""
     neighbor: NeighborRecipe = NeighborRecipe()
@@ -55,7 +55,7 @@ class Recipe(Record):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, value: Any) -> Any:
-        """Complete a table: the default extractor and encoding, and what branches take over from [model]."""
+        """Complete a table: default extractor and encoding, and the keys of [model] for each branch."""
         if not isinstance(value, dict):
             return value
         filled = dict(value)
@@ -101,8 +101,8 @@ class Recipe(Record):
             )
         if method == "saint" and self.inputs.reads_labels:
             raise ValueError(
-                'inputs: labels and smooth_labels must be left out for training.method "saint", as every training '
-                "node of a subgraph is a target there, whose label is hidden"
+                'inputs: labels and smooth_labels must be left out for training.method "saint", because every '
+                "training node of a subgraph is a target, and its label is hidden"
             )
         count = len(self.neighbor.fanouts)
         if count not in (1, self.model.num_layers):
@@ -121,38 +121,38 @@ class Recipe(Record):
             raise ValueError('task: target, inductive and class_weights must be left out for task.kind "link"')
         if self.inputs.smooth or self.inputs.reads_labels:
             raise ValueError(
-                'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", as what is smoothed '
-                "over the graph holds the predicted link"
+                'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", because they '
+                "would show the predicted link"
             )
         return self
 
     @model_validator(mode="after")
     def _check_scope_graphs(self) -> Recipe:
-        """Refuse what could show training what it must not see: the other graph may be made with all of it."""
+        """Refuse scope graphs that may show held-out edges in training."""
         if not any(
             branch.extractor is not None and branch.extractor.scope_graph is not None for branch in self.all_branches
         ):
             return self
         if self.task.inductive:
             raise ValueError(
-                "extractor.scope_graph: must be left out where task.inductive, as it may hold edges of nodes that are "
-                "not for training"
+                "extractor.scope_graph: must be left out with task.inductive, because it may hold edges of nodes "
+                "outside the training split"
             )
         if self.task.kind == "link" and self.link.split != "given":
             raise ValueError(
-                'extractor.scope_graph: must be left out for links unless link.split is "given", as it may be made '
-                "with the links that a drawn split takes out"
+                'extractor.scope_graph: must be left out for links unless link.split is "given", because it may be '
+                "made from held-out links"
             )
         return self
 
     @property
     def is_normal(self) -> bool:
-        """Whether a normal GNN is trained, without scopes."""
+        """Whether the recipe trains a normal GNN, without scopes."""
         return self.training.method != "shadow"
 
     @property
     def all_branches(self) -> tuple[BranchRecipe, ...]:
-        """The branches, each complete; one for a recipe with a single extractor or with none."""
+        """The complete branches; one for a recipe with a single extractor or with none."""
         if self.branches:
             return self.branches
         return (BranchRecipe(extractor=self.extractor, model=self.model),)

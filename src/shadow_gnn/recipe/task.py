@@ -1,4 +1,4 @@
-"""[task] and [link]: the predictions that a run learns to make.
+"""[task] and [link]: the predictions of a run.
 
 Not for: the tasks themselves (tasks/).
 """
@@ -13,24 +13,23 @@ from shadow_gnn.recipe.record import Record, Share
 
 
 class TaskRecipe(Record):
-    """What is predicted."""
+    """Kind of prediction."""
 
     kind: Literal["node", "link"] = "node"
-    """What a target is: a node, or a pair of nodes of which it is to be told whether they are linked (see [link])."""
+    """Kind of target: a node, or a node pair for link prediction (see [link])."""
     target: Literal["auto", "classes", "multilabel", "values"] = "auto"
-    """What a target has: one class, several yes/no labels, or a value; auto takes what the graph's labels are."""
+    """Kind of label: one class, several yes/no labels, or a value; auto follows the graph's labels."""
     inductive: bool = False
-    """Train on the training nodes and the edges among them alone; evaluate on the whole graph."""
+    """Train only on the training nodes and the edges among them; evaluate on the whole graph."""
     class_weights: bool = False
-    """Weigh the loss of each class by its inverse frequency among the training targets; only for classes."""
+    """Weight the loss of each class by its inverse frequency among the training targets; only for classes."""
 
 
 class LinkRecipe(Record):
-    """Which links are predicted, for task.kind = "link"."""
+    """Links to predict, for task.kind = "link"."""
 
     split: Literal["given", "random", "time"] = "random"
-    """Where the links of validation and test come from: the pairs that the graph folder holds, links drawn at random,
-    or the latest links."""
+    """Links of validation and test: the pairs in the graph folder, links drawn at random, or the latest links."""
     split_seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     """Random seed of the split and of its negatives; left out, that of the run."""
     valid_share: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -38,15 +37,14 @@ class LinkRecipe(Record):
     test_share: Share = 0.1
     """Share of the links for the test, 0 for no test; not for given pairs."""
     time: Literal["attr", "weight"] = "attr"
-    """Where split = "time" finds the time of a link: in the first column of its features, or in its weight."""
+    """Time of a link, for split = "time": the first column of its features, or its weight."""
     negatives: Literal["uniform", "degree", "given"] = "uniform"
-    """Pairs without a link to learn from: all alike, ends drawn by degree, or the graph's own train_neg."""
+    """Unlinked pairs to train on: drawn uniformly, with ends drawn by degree, or the graph's own train_neg."""
     num_negatives: Annotated[int, Field(ge=1, le=1000)] = 1
     """Negatives drawn for each link of an epoch; not for given ones."""
     epoch_share: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Share of the links, and of given negatives, that an epoch goes through."""
+    """Share of the links, and of given negatives, in each epoch."""
     hide: Literal["before", "after"] = "before"
-    """When the predicted link is taken out: before its scope is chosen, or after, as the authors do, which marks links
-    by what they brought into the scope."""
+    """Hide the predicted link before its scope is chosen, or after, as the authors do; after can reveal the link."""
     use_valid_edges: bool = False
     """Let the links of validation carry messages in the test."""

@@ -1,4 +1,4 @@
-"""[training], [saint], [neighbor] and [logging]: how a model is trained, and where its metrics go.
+"""[training], [saint], [neighbor] and [logging]: training of a model, and its logs.
 
 Not for: the loop itself (training/).
 """
@@ -11,26 +11,14 @@ from pydantic import Field
 
 from shadow_gnn.recipe.record import Name, Record
 
-Monitor = Literal[
-    "auto",
-    "accuracy",
-    "micro_f1",
-    "macro_f1",
-    "mae",
-    "rmse",
-    "r2",
-    "hits20",
-    "hits50",
-    "hits100",
-    "mrr",
-    "auc",
-    "ap",
-]
+NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
+LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
+Monitor = Literal["auto", NodeMetric, LinkMetric]
 Method = Literal["shadow", "full", "saint", "neighbor"]
 
 
 class TrainingRecipe(Record):
-    """How the model is trained."""
+    """Training of the model."""
 
     method: Method = "shadow"
     """shadow: a scope for each target; the others train a normal GNN: on the whole graph at once (full), on subgraphs
@@ -40,29 +28,29 @@ class TrainingRecipe(Record):
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
     """Targets of a step, of all processes together."""
     optimizer: Literal["adam", "adamw"] = "adam"
-    """adam adds weight decay to the gradient, adamw takes it from the weights."""
+    """adam adds weight decay to the gradient, adamw subtracts it from the weights."""
     learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.01
     """Step size, before the schedule."""
     weight_decay: Annotated[float, Field(ge=0, le=100)] = 0.0
     """Pull of the weights towards 0."""
     schedule: Literal["constant", "cosine", "step", "plateau"] = "constant"
-    """Learning rate over the epochs: as it is, along a half cosine to 0, times decay every decay_epochs, or times decay
-    whenever decay_epochs brought no better validation."""
+    """Learning rate over the epochs: constant, along a half cosine to 0, times decay every decay_epochs, or times decay
+    after decay_epochs without better validation."""
     decay: Annotated[float, Field(gt=0, lt=1)] = 0.5
     """Factor of the step and plateau schedules."""
     decay_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 10
     """Epochs of the step and plateau schedules."""
     warmup_epochs: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
-    """Epochs, or a part of one, in which the learning rate rises from 0 in a line."""
+    """Epochs, or a fraction of one, of linear warm-up of the learning rate from 0."""
     clip_norm: Annotated[float, Field(ge=0, le=1e9)] = 5.0
     """Largest norm of the gradient; 0 for any."""
     monitor: Monitor = "auto"
-    """Validation metric that decides which epoch is the best; auto is accuracy, micro_f1, mae, or hits50 for links."""
+    """Validation metric that selects the best epoch; auto is accuracy, micro_f1, mae, or hits50 for links."""
     patience: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     """Stop after this many epochs without a better one; 0 for never."""
     precision: Literal["float32", "bf16", "float64"] = "float32"
     """bf16 computes linear maps in half the bits, with weights in float32; faster where the processor supports it.
-    float64 has weights and all else in twice the bits, to compare runs digit by digit."""
+    float64 uses double precision for everything, to compare runs digit by digit."""
     evaluate_every: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     """Epochs from one validation to the next."""
     checkpoint_every: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -70,23 +58,23 @@ class TrainingRecipe(Record):
     cache: Literal["memory", "disk", "none"] = "memory"
     """Where the scopes of a deterministic extractor are kept between epochs; disk is the run's own folder."""
     cache_megabytes: Annotated[int, Field(ge=0, le=10_000_000)] = 2048
-    """Most that the cache holds; what does not fit is extracted anew."""
+    """Size limit of the cache; scopes that do not fit are extracted each time."""
     pack: bool = False
-    """Keep every batch of training whole, features included, in one file in the run's folder, and read it in one piece:
-    a batch keeps its targets, the order of batches changes from epoch to epoch; for deterministic extractors."""
+    """Store complete training batches, features included, in one file in the run's folder: a batch keeps its targets,
+    the order of batches changes from epoch to epoch; for deterministic extractors."""
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    """Where the model runs; auto takes the best that is there."""
+    """Where the model runs; auto takes the best available."""
 
 
 class SaintRecipe(Record):
     """The subgraphs of GraphSAINT, for training.method = "saint"."""
 
     sampler: Literal["node", "edge", "rw", "mrw"] = "rw"
-    """What is drawn: nodes, edges, random walks from training nodes, or the walk of a whole frontier of them."""
+    """Unit to draw: nodes, edges, random walks from training nodes, or walks of a frontier of them."""
     num_nodes: Annotated[int, Field(ge=1, le=100_000_000)] = 6000
     """node, mrw: nodes drawn for a subgraph."""
     num_edges: Annotated[int, Field(ge=1, le=100_000_000)] = 3000
-    """edge: edges drawn for a subgraph, of which both ends come along."""
+    """edge: edges drawn for a subgraph, with both ends."""
     num_walks: Annotated[int, Field(ge=1, le=100_000_000)] = 2000
     """rw: walks of a subgraph."""
     walk_length: Annotated[int, Field(ge=0, le=1000)] = 2
@@ -94,20 +82,20 @@ class SaintRecipe(Record):
     frontier: Annotated[int, Field(ge=1, le=100_000_000)] = 1000
     """mrw: nodes that walk at the same time."""
     num_steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Subgraphs of an epoch; left out, as many as meet every training target once on average."""
+    """Subgraphs of an epoch; left out, enough to draw as many targets as the training split has."""
 
 
 class NeighborRecipe(Record):
-    """The neighbors that are drawn, for training.method = "neighbor"."""
+    """Drawn neighbors, for training.method = "neighbor"."""
 
     fanouts: Annotated[tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...], Field(strict=False, max_length=100)] = (
         10,
     )
-    """Neighbors drawn for each node, layer by layer from the target outwards; a single one serves all layers."""
+    """Neighbors drawn for each node, layer by layer from the target outwards; a single number is for all layers."""
 
 
 class LoggingRecipe(Record):
-    """Where metrics go beside metrics.csv."""
+    """Loggers in addition to metrics.csv."""
 
     tensorboard: bool = False
     """Write event files for TensorBoard into the run folder."""

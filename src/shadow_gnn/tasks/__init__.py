@@ -1,4 +1,4 @@
-"""Tasks: what is predicted of nodes and of pairs, its loss and its metrics.
+"""Tasks: predictions for nodes and node pairs, with losses and metrics.
 
 Not for: training (training).
 """

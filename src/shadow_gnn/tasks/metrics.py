@@ -1,4 +1,4 @@
-"""Metrics: scores of predictions against labels, gathered batch by batch with torchmetrics, also by degree.
+"""Metrics: quality of predictions, accumulated batch by batch with torchmetrics, also by degree.
 
 Not for: the loss (task.py).
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from shadow_gnn.base.ranks import Ranks
-from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric, link_metrics
+from shadow_gnn.recipe.training import LinkMetric, NodeMetric
+from shadow_gnn.tasks.links.metrics import LINK_METRICS, link_metrics
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 
-NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
 Metric = NodeMetric | LinkMetric
 
 METRICS: dict[str, tuple[Metric, ...]] = {
@@ -25,13 +25,13 @@ METRICS: dict[str, tuple[Metric, ...]] = {
     "values": ("mae", "rmse", "r2"),
     "links": LINK_METRICS,
 }
-"""The metrics of each kind of target; the first one decides unless a recipe says otherwise."""
+"""The metrics of each kind of target; the first one is the default of training.monitor."""
 
 
 class Scores:
     """Metrics of a task over any number of batches.
 
-    Those of nodes take memory that does not grow with the batches; links are ranked, for which their scores are kept.
+    Memory does not grow with the batches for nodes; the scores of links are kept, to rank them.
     """
 
     def __init__(self, task: Task, names: tuple[Metric, ...] | None = None, device: torch.device | str = "cpu"):
@@ -41,7 +41,7 @@ class Scores:
         self._metrics = {} if isinstance(task, LinkTask) else {name: _make(task, name).to(device) for name in chosen}
         self._pairs: list[tuple[Tensor, Tensor]] = []
         self._names = chosen
-        self._count = 0
+        self.count = 0
 
     def update(self, logits: Tensor, y: Tensor) -> None:
         """Add the targets of one batch: logits [B, C], y as in the graph."""
@@ -50,13 +50,13 @@ class Scores:
             self._pairs.append((predicted.cpu(), y.cpu()))
         for metric in self._metrics.values():
             metric.update(predicted, y)
-        self._count += len(y)
+        self.count += len(y)
 
     def bring_to_main(self, ranks: Ranks) -> None:
-        """Add the targets of all ranks to those of the main one, where compute then speaks for all."""
+        """Collect the targets of all ranks on the main one, to compute there."""
         if ranks.alone:
             return
-        self._count = int(ranks.total(torch.tensor(self._count)))
+        self.count = int(ranks.total(torch.tensor(self.count)))
         for metric in self._metrics.values():
             # Every state of the metrics that are made here is a sum over targets.
             for name, state in metric.metric_state.items():
@@ -67,14 +67,14 @@ class Scores:
             self._pairs = list(zip(scores, y, strict=True))
 
     def compute(self) -> dict[str, float]:
-        """Return each metric by its name; nan where it is not defined, as r2 of a single target."""
-        if self._count == 0:
+        """Return each metric by its name; nan if undefined, such as r2 of a single target."""
+        if self.count == 0:
             return dict.fromkeys(self._names, math.nan)
         if isinstance(self._task, LinkTask):
             scores, y = (torch.cat(parts) for parts in zip(*self._pairs, strict=True))
             names = tuple(name for name in LINK_METRICS if name in self._names)
             return link_metrics(scores[y > 0].numpy(), scores[y <= 0].numpy(), names)
-        undefined = {"r2"} if self._count < 2 else set()
+        undefined = {"r2"} if self.count < 2 else set()
         return {
             name: math.nan if name in undefined else float(metric.compute()) for name, metric in self._metrics.items()
         }
@@ -100,7 +100,6 @@ class DegreeScores:
     def __init__(self, task: NodeTask) -> None:
         self._task = task
         self._scores: dict[int, Scores] = {}
-        self._counts: dict[int, int] = {}
 
     def update(self, logits: Tensor, y: Tensor, degree: Tensor) -> None:
         """Add the targets of one batch; degree [B] is that in the whole graph."""
@@ -111,18 +110,17 @@ class DegreeScores:
             if number not in self._scores:
                 self._scores[number] = Scores(self._task, (METRICS[self._task.target][0],))
             self._scores[number].update(logits[chosen], y[chosen])
-            self._counts[number] = self._counts.get(number, 0) + int(chosen.sum())
 
     def compute(self) -> list[DegreeBucket]:
         """Return the buckets that have targets, by degree."""
         return [
-            DegreeBucket(2**number // 2, max(2**number - 1, 0), self._counts[number], *scores.compute().values())
+            DegreeBucket(2**number // 2, max(2**number - 1, 0), scores.count, *scores.compute().values())
             for number, scores in sorted(self._scores.items())
         ]
 
 
 def monitored(task: Task, name: str) -> Metric:
-    """Return the metric that decides which epoch is the best; auto is the first of the task's."""
+    """Return the metric that selects the best epoch; auto is the first of the task's."""
     known = METRICS[task.target]
     if name == "auto":
         return known[0]
@@ -135,7 +133,7 @@ def monitored(task: Task, name: str) -> Metric:
 def _make(task: NodeTask, name: str) -> Any:
     from torchmetrics import classification, regression
 
-    # Left to itself, a metric of one rank would wait for those of all others to be asked at the same time.
+    # By default, a metric of one rank would wait for all others to compute at the same time.
     if name == "mae":
         return regression.MeanAbsoluteError(sync_on_compute=False)
     if name == "rmse":

@@ -1,4 +1,4 @@
-"""Task: what is predicted of each target, the targets of each split, and the loss.
+"""Task: the kind of prediction, the targets of each split, and the loss.
 
 Not for: metrics (metrics.py) or how targets become batches (loading/loader.py).
 """
@@ -29,18 +29,18 @@ class NodeTask:
     """Prediction of one class, several yes/no labels or a value for nodes."""
 
     target: Target
-    """What a target has."""
+    """Kind of label."""
     out_dim: int
-    """Numbers that the model gives for a target: classes, labels, or 1 for a value."""
+    """Outputs of the model for a target: classes, labels, or 1 for a value."""
     class_weight: Tensor | None = None
-    """[C], factor of the loss for each class; None for all alike."""
+    """[C], factor of the loss for each class; None for equal weights."""
     value_mean: float = 0.0
-    """Mean of the training values: the model learns values with mean 0 and deviation 1."""
+    """Mean of the training values; the model learns standardized values."""
     value_deviation: float = 1.0
     """Deviation of the training values."""
 
     def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Return the mean loss of some targets in float32 at least: logits [B, C], y as in the graph.
+        """Return the mean loss of some targets, at least in float32: logits [B, C], y as in the graph.
 
         weight [B]: factor of each target's loss; the mean is over targets, not over weights.
         """
@@ -56,7 +56,7 @@ class NodeTask:
         return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype))
 
     def _losses(self, logits: Tensor, y: Tensor) -> Tensor:
-        """Return the loss of each target, whose mean is that of all: parts of a batch add up to the whole. [B]"""
+        """Return the loss of each target; their mean is the loss of the batch. [B]"""
         if self.target == "classes":
             losses = functional.cross_entropy(logits, y, reduction="none")
             return losses if self.class_weight is None else self.class_weight.to(logits.device)[y] * losses
@@ -68,7 +68,7 @@ class NodeTask:
         return (y - self.value_mean) / self.value_deviation
 
     def predictions(self, logits: Tensor) -> Tensor:
-        """Turn logits into what the graph's labels are: classes [B], yes/no labels [B, C], or values [B]."""
+        """Turn logits into labels like the graph's: classes [B], yes/no labels [B, C], or values [B]."""
         if self.target == "classes":
             return logits.argmax(dim=1)
         if self.target == "multilabel":
@@ -87,17 +87,17 @@ class LinkTask:
     """Prediction of whether two nodes are linked."""
 
     target: Literal["links"] = "links"
-    """What a target has."""
+    """Kind of label."""
     out_dim: int = 1
-    """Numbers that the model gives for a target."""
+    """Outputs of the model for a target."""
 
     def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Return the mean loss of some pairs in float32 at least: logits [B, 1], y [B], 1 for a link and 0 for none."""
+        """Return the mean loss of some pairs, at least in float32: logits [B, 1], y [B], 1 for a link, otherwise 0."""
         scores = _at_least_float32(logits[:, 0])
         return functional.binary_cross_entropy_with_logits(scores, y.to(scores.dtype), weight)
 
     def predictions(self, logits: Tensor) -> Tensor:
-        """Turn logits into scores by which pairs are ranked. [B]"""
+        """Turn logits into scores that rank pairs. [B]"""
         return logits[:, 0].float()
 
     def probabilities(self, logits: Tensor) -> Tensor:
@@ -109,9 +109,9 @@ Task = NodeTask | LinkTask
 
 
 def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_weights: bool = False) -> NodeTask:
-    """Make the task that a graph's labels allow, or the one asked for; weights and scale are from its training targets.
+    """Make the task of a graph's labels; class weights and the scale of values come from the training targets.
 
-    A graph without labels or splits, or with labels of another kind, is one clear line.
+    A ValueError reports missing labels or splits, or labels of another kind than `target`.
     """
     found = label_kind(graph)
     if target not in ("auto", found):
@@ -132,9 +132,9 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
 
 
 def label_kind(graph: Graph) -> Target:
-    """Say what the labels of a graph are, from their type."""
+    """Return the kind of a graph's labels, from their type."""
     if graph.y is None:
-        raise ValueError(f"task: graph must have labels, {_name(graph)} has none; import it with --labels")
+        raise ValueError(f"task: graph must have labels, {name_of(graph)} has none; import it with --labels")
     if graph.y.ndim == 2 and graph.y.dtype == np.uint8:
         return "multilabel"
     if graph.y.ndim == 1 and graph.y.dtype.kind in "iu":
@@ -152,7 +152,7 @@ def split_targets(graph: Graph, split: str) -> Ints:
     if split not in graph.splits:
         known = ", ".join(graph.splits) or "no splits"
         raise ValueError(
-            f"task: graph must have a split {split!r}, {_name(graph)} has {known}; import it with --split 60/20/20"
+            f"task: graph must have a split {split!r}, {name_of(graph)} has {known}; import it with --split 60/20/20"
         )
     nodes = np.asarray(graph.splits[split], dtype=np.int64)
     if kind == "classes":
@@ -160,7 +160,7 @@ def split_targets(graph: Graph, split: str) -> Ints:
     elif kind == "values":
         nodes = nodes[np.isfinite(_labels(graph, nodes))]
     if len(nodes) == 0:
-        raise ValueError(f"task: split {split!r} must have nodes with known labels, that of {_name(graph)} has none")
+        raise ValueError(f"task: split {split!r} must have nodes with known labels, that of {name_of(graph)} has none")
     return nodes
 
 
@@ -175,14 +175,14 @@ def _labels(graph: Graph, nodes: Ints) -> NDArray[Any]:
 
 
 def _largest_class(graph: Graph) -> int:
-    """Return the largest class of all nodes, whether they are in a split or not, block by block."""
+    """Return the largest class of all nodes, in a split or not, block by block."""
     starts = range(0, graph.num_nodes, _BLOCK_NODES)
     blocks = (np.arange(start, min(start + _BLOCK_NODES, graph.num_nodes)) for start in starts)
     return max(int(_labels(graph, block).max()) for block in blocks)
 
 
 def _class_weight(labels: NDArray[np.int64], num_classes: int) -> Tensor:
-    """Return the inverse frequency of each class, with mean 1 over the given labels; 1 for a class without any."""
+    """Return the inverse frequency of each class, with mean 1 over the given labels; 1 for an absent class."""
     counts = np.bincount(labels, minlength=num_classes)
     present = counts > 0
     weight = np.ones(num_classes)
@@ -190,5 +190,6 @@ def _class_weight(labels: NDArray[np.int64], num_classes: int) -> Tensor:
     return torch.from_numpy(weight).float()
 
 
-def _name(graph: Graph) -> str:
+def name_of(graph: Graph) -> str:
+    """Return the folder of a graph, for messages."""
     return "the graph in memory" if graph.path is None else str(graph.path)

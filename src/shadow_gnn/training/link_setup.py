@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import LinkRecipe, Recipe
+from shadow_gnn.recipe.training import LinkMetric
 from shadow_gnn.tasks.links.baselines import LinkProblem
 from shadow_gnn.tasks.links.loader import TrainingPairs
-from shadow_gnn.tasks.links.metrics import LINK_METRICS, LinkMetric
+from shadow_gnn.tasks.links.metrics import LINK_METRICS
 from shadow_gnn.tasks.links.splits import LinkSplits, SplitOptions, make_splits
 
 

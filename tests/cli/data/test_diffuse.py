@@ -82,7 +82,7 @@ def test_makes_a_graph_folder_that_stands_alone(
         (("--time", "2"), "diffuse: --time must be used with heat, got --kind ppr"),
         (("--kind", "features", "--self-loop", "1"), "--self-loop must be used with ppr or heat, got --kind features"),
         (("--kind", "heat", "--search", "exact"), "--search must be used with features, got --kind heat"),
-        (("--normalize", "rows"), " must be another for a result that is undirected"),
+        (("--normalize", "rows"), " must be none or symmetric for an undirected result"),
         (("--threshold", "0"), "threshold must be above 0 where topk is None"),
     ],
 )
@@ -145,7 +145,7 @@ def test_branches_of_an_ensemble_have_edges_of_different_graphs(
     ("change", "message"),
     [
         ("extractor.scope_graph=missing", "missing: is not a folder"),
-        ("task.inductive=true", "extractor.scope_graph: must be left out where task.inductive"),
+        ("task.inductive=true", "extractor.scope_graph: must be left out with task.inductive"),
         ("task.kind=link", "extractor.scope_graph: must be left out for links unless link.split is"),
         ("extractor.scope_edges=both", "must be graph or scope_graph, got"),
         ("extractor.scope_graph=large", "scope_graph must have the 120 nodes of the graph, got 130"),

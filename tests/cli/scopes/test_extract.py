@@ -172,4 +172,4 @@ def test_similar_and_another_graph_to_choose_in(folder, tmp_path):
     table = f'{{kind = "full", scope_graph = "{tmp_path / "x"}", scope_edges = "scope_graph"}}'
     assert "scope_edges=scope_graph" in numbers(folder, "--extractor", table)["extractor"]
     assert "features to compare" in fault(folder, "--extractor", "similar")
-    assert 'scope_edges must be "graph" where' in fault(folder, "--extractor", '{scope_edges = "scope_graph"}')
+    assert 'scope_edges must be "graph" without' in fault(folder, "--extractor", '{scope_edges = "scope_graph"}')

@@ -1,4 +1,4 @@
-"""Neighbours in features, exact and by an index."""
+"""Neighbors in features, exact and by an index."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ every_form = pytest.mark.parametrize("features", FORMS.values(), ids=FORMS.keys(
 
 @every_form
 @pytest.mark.parametrize("topk", [1, 2, 6, 40, 200])
-def test_exact_neighbours_are_those_of_all_pairs(
-    features: Features, topk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exact_neighbors_are_those_of_all_pairs(features: Features, topk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features_module, "_MOST_ROWS", 11)
     found = dense(diffuse_graph(graph_with(features), FeatureNeighbors(), Kept(topk, directed=True)))
     expected = cosines(example())
@@ -70,7 +68,7 @@ def test_threshold_keeps_all_pairs_alike_enough(features: Features) -> None:
     assert 0 < np.count_nonzero(found) < NODES * (NODES - 1) / 2
 
 
-def test_an_index_finds_nearly_all_neighbours_and_the_same_each_time() -> None:
+def test_an_index_finds_nearly_all_neighbors_and_the_same_each_time() -> None:
     pytest.importorskip("faiss")
     x = np.random.default_rng(1).normal(size=(2000, 8)).astype(np.float32)
     graph = replace(graph_of(2000, [(0, 1)]), x=DenseFeatures(x))
@@ -85,7 +83,7 @@ def test_an_index_finds_nearly_all_neighbours_and_the_same_each_time() -> None:
     assert np.diff(found.indptr).max() == 10
 
 
-def test_an_index_needs_its_library_and_a_number_of_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_needs_its_library_and_a_number_of_neighbors(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_with(FORMS["dense"])
     with pytest.raises(ValueError, match="topk must be given for search hnsw, got none"):
         diffuse_graph(graph, FeatureNeighbors("hnsw"), Kept(None, 0.5))

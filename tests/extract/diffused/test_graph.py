@@ -132,17 +132,17 @@ def test_parts_of_any_size_give_the_same_graph(kind: str, monkeypatch: pytest.Mo
 
 def test_directed_graphs_stay_directed_and_rows_can_sum_to_one() -> None:
     graph = GRAPHS["directed"]
-    found = diffuse_graph(graph, EXACT["ppr"], Kept(9, normalise="rows"))
+    found = diffuse_graph(graph, EXACT["ppr"], Kept(9, normalize="rows"))
     assert found.directed
     total = dense(found).sum(axis=1)
     np.testing.assert_allclose(total[total > 0], 1, rtol=1e-6)
     assert not diffuse_graph(graph, EXACT["ppr"], Kept(9, directed=False)).directed
 
 
-def test_symmetric_normalisation_divides_by_both_degrees() -> None:
+def test_symmetric_normalization_divides_by_both_degrees() -> None:
     plain, scaled = (
-        dense(diffuse_graph(GRAPHS["hubs"], EXACT["heat"], Kept(9, normalise=normalise)))
-        for normalise in ("none", "symmetric")
+        dense(diffuse_graph(GRAPHS["hubs"], EXACT["heat"], Kept(9, normalize=normalize)))
+        for normalize in ("none", "symmetric")
     )
     degree = plain.sum(axis=1)
     degree[degree == 0] = 1
@@ -178,7 +178,7 @@ def test_all_but_the_edges_is_as_it_was() -> None:
         (lambda: Kept(0), "diffuse: topk must be at least 1, got 0"),
         (lambda: Kept(None), "threshold must be above 0 where topk is None, got 0"),
         (lambda: Kept(threshold=-1), "threshold must be at least 0, got -1"),
-        (lambda: Kept(normalise="all"), "normalise must be none, rows or symmetric, got 'all'"),  # type: ignore[arg-type]
+        (lambda: Kept(normalize="all"), "normalize must be none, rows or symmetric, got 'all'"),  # type: ignore[arg-type]
         (lambda: PprDiffusion(teleport=0), "PprDiffusion: teleport must be above 0 and below 1, got 0"),
         (lambda: PprDiffusion(tolerance=0), "PprDiffusion: tolerance must be above 0 and below 1, got 0"),
         (lambda: PprDiffusion(self_loop=-1), "PprDiffusion: self_loop must be at least 0, got -1"),
@@ -198,7 +198,7 @@ def test_what_does_not_fit_the_graph_is_named() -> None:
         diffuse_graph(GRAPHS["directed"], PprDiffusion(transition="symmetric"))
     with pytest.raises(ValueError, match="transition must be auto, symmetric or walk, got 'lazy'"):
         diffuse_graph(GRAPHS["hubs"], PprDiffusion(transition="lazy"))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="another for a result that is undirected, got 'rows'"):
-        diffuse_graph(GRAPHS["hubs"], PprDiffusion(), Kept(normalise="rows"))
-    with pytest.raises(ValueError, match="another for a result that is directed, got 'symmetric'"):
-        diffuse_graph(GRAPHS["directed"], PprDiffusion(), Kept(normalise="symmetric"))
+    with pytest.raises(ValueError, match="none or symmetric for an undirected result, got 'rows'"):
+        diffuse_graph(GRAPHS["hubs"], PprDiffusion(), Kept(normalize="rows"))
+    with pytest.raises(ValueError, match="none or rows for a directed result, got 'symmetric'"):
+        diffuse_graph(GRAPHS["directed"], PprDiffusion(), Kept(normalize="symmetric"))

@@ -58,7 +58,7 @@ def test_the_number_burnt_is_geometric(share: float) -> None:
 
 
 @pytest.mark.parametrize("num_leaves", [5, 40])
-def test_every_neighbour_is_as_likely_to_burn(num_leaves: int) -> None:
+def test_every_neighbor_is_as_likely_to_burn(num_leaves: int) -> None:
     # Short lists are looked through, long ones drawn from.
     star = graph_of(num_leaves + 1, [(0, leaf) for leaf in range(1, num_leaves + 1)])
     extractor, count = FireExtractor(forward=0.6), 6000

@@ -50,7 +50,7 @@ def test_node_extractor_keeps_the_edge_of_a_pair() -> None:
 
 
 @pytest.mark.parametrize("replace", [False, True])
-def test_fanout_keeps_few_neighbours(replace: bool) -> None:
+def test_fanout_keeps_few_neighbors(replace: bool) -> None:
     star = graph_of(8, STAR)
     sizes = {len(KhopExtractor(1, 3, replace=replace)(star, [0], seed=seed).node_id) for seed in range(200)}
     assert sizes == ({2, 3, 4} if replace else {4})

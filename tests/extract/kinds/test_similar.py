@@ -133,7 +133,7 @@ def test_an_index_brings_nodes_beyond_the_candidates() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 2])
-def test_an_index_adds_exactly_its_neighbours_to_the_candidates(width: int) -> None:
+def test_an_index_adds_exactly_its_neighbors_to_the_candidates(width: int) -> None:
     graph, index = GRAPHS["big hubs"], GRAPHS["big directed hubs"]
     rng = np.random.default_rng(0)
     for targets in rng.integers(400, size=(12, width)).tolist():

@@ -121,7 +121,7 @@ def test_meetings_after_one_step_are_common_neighbors() -> None:
     extractor = SimrankExtractor(topk=60, num_walks=4000, walk_length=1, candidates=1000)
     for target in (5, 20, 33):
         (scope,) = extractor(graph, [target])
-        far = scope.hop == 2  # Neighbours carry others; these do not.
+        far = scope.hop == 2  # Neighbors carry others; these do not.
         expected = 0.6 * (step @ step.T)[target, scope.node_id]
         assert far.any()
         np.testing.assert_allclose(scope.score[far], expected[far], atol=extractor.error_bound(1e-6) - 0.6**2)

@@ -71,7 +71,7 @@ def test_sage_without_activation_and_norm_equals_pyg(batch):
     torch.testing.assert_close(run(ours, batch), theirs(batch.x, batch.edge_index()), **EXACT)
 
 
-def test_sage_normalises_its_branches_apart(batch):
+def test_sage_normalizes_its_branches_apart(batch):
     layer = shake(SageLayer(5, 8, LayerOptions()))
     convs = [SAGEConv(5, 8).double() for _ in range(2)]
     for conv, part in zip(convs, (layer.self_linear, layer.neighbor_linear), strict=True):
@@ -80,8 +80,8 @@ def test_sage_normalises_its_branches_apart(batch):
         conv.lin_l.bias.data = part.bias.data
     convs[0].lin_r.weight.data = layer.self_linear.weight.data
     convs[1].lin_l.weight.data = layer.neighbor_linear.weight.data
-    own, neighbours = (conv(batch.x, batch.edge_index()).relu() for conv in convs)
-    expected = dense_norm(layer.self_norm, own) + dense_norm(layer.neighbor_norm, neighbours)
+    own, neighbors = (conv(batch.x, batch.edge_index()).relu() for conv in convs)
+    expected = dense_norm(layer.self_norm, own) + dense_norm(layer.neighbor_norm, neighbors)
     torch.testing.assert_close(run(layer, batch), expected, **EXACT)
 
 

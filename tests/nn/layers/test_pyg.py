@@ -10,8 +10,8 @@ from torch_geometric.nn import GATv2Conv, GCNConv, GraphConv, SAGEConv, Transfor
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.layers.pyg import TRIMMABLE, PygLayer
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.nn.sparse.edge_list import edge_list
-from shadow_gnn.nn.sparse.ops import Adjacency
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

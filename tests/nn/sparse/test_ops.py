@@ -13,22 +13,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from shadow_gnn.nn.sparse.ops import (
-    Adjacency,
-    RowNorm,
-    aggregate,
-    aggregate_plain,
-    attend,
-    attend_plain,
-    degree_left,
-    degrees,
-    drop_edges,
-    dropout,
-    norm_rows,
-    norm_rows_plain,
-    normalized,
-    scaled,
-)
+from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, degrees, drop_edges, normalized, scaled
+from shadow_gnn.nn.sparse.ops import aggregate, attend, dropout, norm_rows
+from shadow_gnn.nn.sparse.plain import RowNorm, aggregate_plain, attend_plain, norm_rows_plain
 
 WIDTHS = [1, 3, 64, 257]
 
@@ -388,7 +375,7 @@ def test_autocast_keeps_the_dtype_of_the_values() -> None:
     assert out.dtype == torch.bfloat16
 
 
-# degrees and normalisation
+# degrees and normalization
 
 
 def test_degrees_count_edges_or_sum_their_weights() -> None:
@@ -421,7 +408,7 @@ def test_symmetric_is_that_of_gcn(case: Case) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mean", "symmetric", "sum"])
-def test_gradients_pass_the_normalisation(kind: str) -> None:
+def test_gradients_pass_the_normalization(kind: str) -> None:
     adjacency = drawn().adjacency
     x = torch.randn(5, 2, dtype=torch.float64)
     weight = (torch.rand(8, dtype=torch.float64) + 0.5).requires_grad_()
@@ -537,7 +524,7 @@ def test_dropout_drops_the_share_and_keeps_the_mean(dtype: torch.dtype, share: f
     deviation = (share * (1 - share) / x.numel()) ** 0.5
     assert abs(float((~kept).double().mean()) - share) < 5 * deviation
     assert set(out[kept].double().unique().tolist()) == {float(torch.tensor(1 / (1 - share), dtype=dtype))}
-    for axis in (0, 1):  # No row or column is favoured.
+    for axis in (0, 1):  # No row or column is favored.
         parts = (~kept).double().mean(dim=axis)
         assert float((parts - share).abs().max()) < 6 * (share * (1 - share) / 1000) ** 0.5
 

@@ -162,7 +162,7 @@ def replace_targets(loader, target):
 
 
 def test_labels_reach_the_model_through_other_nodes():
-    """The counterpart of the test above: a model that reads labels does change with a neighbour's."""
+    """The counterpart of the test above: a model that reads labels does change with a neighbor's."""
     known = np.isin(GRAPH.indices, TRAIN) & np.isin(np.repeat(NODES, np.diff(GRAPH.indptr)), TRAIN)
     edge = np.flatnonzero(known)[0]
     target, neighbor = np.searchsorted(GRAPH.indptr, edge, side="right") - 1, GRAPH.indices[edge]

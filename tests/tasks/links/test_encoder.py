@@ -8,7 +8,7 @@ import torch
 from tests.communities import communities, one_thread  # noqa: F401
 from tests.tasks.links.test_training import GRAPH
 
-from shadow_gnn.nn.sparse.ops import Adjacency
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.tasks.links import baselines
 from shadow_gnn.tasks.links.baselines import LINK_BASELINES, LinkProblem, run_link_baselines
 from shadow_gnn.tasks.links.encoder import Encoder, EncoderOptions, _batches, encoder_scores
@@ -26,7 +26,7 @@ def problem(splits=SPLITS, **options):
     return LinkProblem(splits, TrainingPairs(splits.graph, splits.train, **options))
 
 
-def test_a_layer_is_the_mean_of_the_neighbours_beside_the_node_itself():
+def test_a_layer_is_the_mean_of_the_neighbors_beside_the_node_itself():
     model = Encoder(2, 3, 1)
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
     adjacency = Adjacency(torch.tensor([0, 2, 3, 3]), torch.tensor([1, 2, 0]))

@@ -60,7 +60,7 @@ def test_square_by_hand():
         (common_neighbors, None),
     ],
 )
-def test_shared_neighbours_as_networkx_counts_them(ours, theirs):
+def test_shared_neighbors_as_networkx_counts_them(ours, theirs):
     if theirs is None:
         expected = [len(list(networkx.common_neighbors(NETWORK, u, v))) for u, v in PAIRS.tolist()]
     else:

@@ -178,15 +178,15 @@ def test_recommended_nodes_are_the_best_scored_that_are_not_linked_yet(trained):
     predictor, seen = Predictor(read_model(trained.folder), GRAPH), []
     found = recommend(predictor, 5, top=7, num_candidates=30, progress=lambda *shown: seen.append(shown))
     assert seen[-1] == ("predicting", 30, 30)
-    neighbours = set(GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist())
+    neighbors = set(GRAPH.indices[GRAPH.indptr[5] : GRAPH.indptr[6]].tolist())
     assert len(found.node_id) == 7
     assert found.num_candidates == 30
-    assert not set(found.node_id.tolist()) & (neighbours | {5})
+    assert not set(found.node_id.tolist()) & (neighbors | {5})
     assert found.probability.tolist() == sorted(found.probability.tolist(), reverse=True)
     scores = predictor.predict([[5, node] for node in found.node_id.tolist()]).probability
     np.testing.assert_allclose(scores, found.probability, **ROUNDING)
     everyone = recommend(predictor, 5, top=1000, num_candidates=1000)
-    assert set(everyone.node_id.tolist()) == set(range(90)) - neighbours - {5}
+    assert set(everyone.node_id.tolist()) == set(range(90)) - neighbors - {5}
 
 
 def test_nothing_is_recommended_where_no_path_leads(trained):

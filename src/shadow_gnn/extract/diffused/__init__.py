@@ -1,6 +1,6 @@
-"""Diffuse: another graph on the same nodes, with an edge wherever a diffusion or the features join two nodes.
+"""Diffused graphs: other graphs on the same nodes, with edges from a diffusion or from similar features.
 
-Not for: choosing scopes in such a graph (extract/scope_graph.py), nor for folders (graph/store.py).
+Not for: choosing scopes in them (extract/scope_graph.py), or folders (graph/store.py).
 """
 
 from shadow_gnn.extract.diffused.features import FeatureNeighbors

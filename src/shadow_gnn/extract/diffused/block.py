@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.extract.subgraphs import offsets
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
@@ -19,7 +21,7 @@ class Block:
     """Rows start, start + 1, ... of a matrix as CSR; every score is above 0."""
 
     start: int
-    """Row of the matrix that is the first here."""
+    """First row of the block in the matrix."""
     ptr: Ints
     """[R + 1], where each row begins in column."""
     column: Ints
@@ -33,15 +35,14 @@ class Block:
         return self.start + np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
     def where(self, kept: NDArray[np.bool_]) -> Block:
-        """Return the block with the entries that are kept alone."""
-        before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))
-        return Block(self.start, before[self.ptr], self.column[kept], self.score[kept])
+        """Return the block with only the kept entries."""
+        return Block(self.start, offsets(kept)[self.ptr], self.column[kept], self.score[kept])
 
 
 def best_of(block: Block, *, topk: int | None, threshold: float) -> Block:
     """Return the topk best entries of each row (all if None) whose score is at least `threshold`.
 
-    Of equal scores the one of the smaller column is kept.
+    Ties go to the smaller column.
     """
     block = block.where((block.score >= threshold) & (block.score > 0))
     if topk is None or not len(block.column):

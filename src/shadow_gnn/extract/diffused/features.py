@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.extract.diffused.block import Block, best_of
 from shadow_gnn.extract.gather import feature_rows
+from shadow_gnn.extract.subgraphs import offsets
 from shadow_gnn.graph.record import Graph, SparseFeatures
 
 Search = Literal["exact", "hnsw"]
@@ -32,9 +33,9 @@ class FeatureNeighbors:
     search: Search = "exact"
     """How neighbors are found."""
     num_links: int = 32
-    """hnsw: links of each node in the index; more are slower and find more."""
+    """hnsw: links of each node in the index; more is slower and finds more."""
     num_visited: int = 128
-    """hnsw: nodes that a search keeps in sight, at least topk; more are slower and find more."""
+    """hnsw: candidates of a search, at least topk; more is slower and finds more."""
 
     def __post_init__(self) -> None:
         if self.search not in ("exact", "hnsw"):
@@ -44,7 +45,7 @@ class FeatureNeighbors:
                 raise ValueError(f"FeatureNeighbors: {name} must be an integer from 2 to 10,000, got {value!r}")
 
     def blocks(self, graph: Graph, *, topk: int | None, threshold: float, num_threads: int) -> Iterator[Block]:
-        """Give all rows, the best of each already, a bounded part at a time; a node comes first in its own row."""
+        """Yield the best entries of all rows in bounded blocks; a node comes first in its own row."""
         if graph.x is None:
             raise ValueError("FeatureNeighbors: graph must have features, got one without")
         if self.search == "hnsw":
@@ -62,7 +63,7 @@ class FeatureNeighbors:
         index.hnsw.efSearch = max(topk, self.num_visited)
         before = faiss.omp_get_max_threads()
         try:
-            # Threads that add at the same time make another index each time; those that search do not.
+            # Adding with several threads would make another index each time; searching does not.
             faiss.omp_set_num_threads(1)
             index.add(units)
             faiss.omp_set_num_threads(max(1, num_threads))
@@ -114,12 +115,12 @@ def _exact_dense(units: NDArray[np.float32], topk: int | None, threshold: float)
         least = np.full((len(cosine), 1), threshold, np.float32) if topk is None else _bound(cosine, topk)
         place = np.flatnonzero(cosine >= least)
         row, column = np.divmod(place, num_nodes)
-        found = Block(start, _ptr(row, len(cosine)), column, cosine.reshape(-1)[place])
+        found = Block(start, offsets(np.bincount(row, minlength=len(cosine))), column, cosine.reshape(-1)[place])
         yield best_of(found, topk=topk, threshold=threshold)
 
 
 def _bound(cosine: NDArray[np.float32], topk: int) -> NDArray[np.float32]:
-    """Return what the topk best entries of each row reach, and few others do. [R, 1]
+    """Return a bound that the topk best entries of each row reach, and few others. [R, 1]
 
     The topk-th best of the maxima of groups of columns; taking maxima is many times faster than ordering a whole row.
     """
@@ -150,15 +151,10 @@ def _exact_sparse(features: SparseFeatures, topk: int | None, threshold: float) 
 
 
 def _of_table(start: int, column: NDArray[np.int64], score: NDArray[np.float32]) -> Block:
-    """Return a table of neighbors [R, k] as a block; a column below 0 is none, and a node is best in its own row."""
+    """Return a table of neighbors [R, k] as a block; columns below 0 are empty, and a node is best in its own row."""
     num_rows = len(column)
     row = np.repeat(np.arange(num_rows), column.shape[1])
     flat, value = column.reshape(-1).astype(np.int64), score.reshape(-1).astype(np.float32)
     value = np.where(flat == start + row, np.float32(np.inf), value)
     kept = flat >= 0
-    return Block(start, _ptr(row[kept], num_rows), flat[kept], value[kept])
-
-
-def _ptr(row: NDArray[np.int64], num_rows: int) -> NDArray[np.int64]:
-    counts = np.bincount(row, minlength=num_rows)
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
+    return Block(start, offsets(np.bincount(row[kept], minlength=num_rows)), flat[kept], value[kept])

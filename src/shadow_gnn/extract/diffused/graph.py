@@ -20,7 +20,7 @@ from shadow_gnn.extract.diffused.walks import HeatDiffusion, PprDiffusion
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.graph.record import Graph
 
-Normalise = Literal["none", "rows", "symmetric"]
+Normalize = Literal["none", "rows", "symmetric"]
 """none: scores are weights as they are; rows: the weights of every row sum to 1, only for directed results; symmetric:
 D^-1/2 S D^-1/2, only for undirected results."""
 
@@ -30,13 +30,13 @@ class Kept:
     """Which scores become edges, and with which weights."""
 
     topk: int | None = 64
-    """Most entries of a row, the node's own included, which is left out afterwards; None for any number."""
+    """Most entries of a row, including the node's own, which is removed afterwards; None for any number."""
     threshold: float = 0.0
     """Smallest score kept."""
     directed: bool | None = None
     """True: node v receives from the best of its own row; False: the mean of both directions; None: as the source."""
-    normalise: Normalise = "none"
-    """What is done to the weights in the end."""
+    normalize: Normalize = "none"
+    """Final normalization of the weights."""
 
     def __post_init__(self) -> None:
         if self.topk is not None:
@@ -47,8 +47,8 @@ class Kept:
             raise ValueError(
                 "diffuse: threshold must be above 0 where topk is None, got 0: every pair would be an edge"
             )
-        if self.normalise not in ("none", "rows", "symmetric"):
-            raise ValueError(f"diffuse: normalise must be none, rows or symmetric, got {self.normalise!r}")
+        if self.normalize not in ("none", "rows", "symmetric"):
+            raise ValueError(f"diffuse: normalize must be none, rows or symmetric, got {self.normalize!r}")
 
 
 def diffuse_graph(
@@ -61,21 +61,21 @@ def diffuse_graph(
 ) -> Graph:
     """Return a graph in memory whose weighted edges are the best scores between nodes.
 
-    Nodes, features, labels, splits and names are those of `graph`. Scores are computed a bounded part at a time; what
-    is held in the end are the entries that are kept, about 40 bytes for each.
+    Nodes, features, labels, splits and names are those of `graph`. Scores are computed in bounded blocks; kept entries
+    take about 40 bytes each.
     """
     kept = kept or Kept()
     directed = graph.directed if kept.directed is None else kept.directed
-    if kept.normalise == ("symmetric" if directed else "rows"):
-        result = "directed" if directed else "undirected"
-        raise ValueError(f"diffuse: normalise must be another for a result that is {result}, got {kept.normalise!r}")
+    if kept.normalize == ("symmetric" if directed else "rows"):
+        allowed = "none or rows for a directed" if directed else "none or symmetric for an undirected"
+        raise ValueError(f"diffuse: normalize must be {allowed} result, got {kept.normalize!r}")
     threads = resolve_threads(num_threads)
     if isinstance(source, FeatureNeighbors):
         blocks = source.blocks(graph, topk=kept.topk, threshold=kept.threshold, num_threads=threads)
     else:
         blocks = source.blocks(graph, num_threads=threads)
     matrix = _joined(_kept(blocks, kept, graph.num_nodes, progress), graph.num_nodes)
-    matrix = _finished(matrix, directed, kept.normalise)
+    matrix = _finished(matrix, directed, kept.normalize)
     return replace(
         graph,
         indptr=matrix.indptr.astype(np.int64),
@@ -90,7 +90,7 @@ def diffuse_graph(
 
 
 def _kept(blocks: Iterable[Block], kept: Kept, num_nodes: int, progress: Progress) -> Iterator[Block]:
-    """Give the best of each row without the node itself, block by block."""
+    """Yield the best of each row without the node itself, block by block."""
     for block in blocks:
         progress("scores", block.start, num_nodes)
         best = best_of(block, topk=kept.topk, threshold=kept.threshold)
@@ -112,17 +112,17 @@ def _joined(blocks: Iterator[Block], num_nodes: int) -> Any:
     return csr_array((np.concatenate(scores), np.concatenate(columns), indptr), shape=(num_nodes, num_nodes))
 
 
-def _finished(matrix: Any, directed: bool, normalise: Normalise) -> Any:
-    """Take the mean of both directions if both are to be alike, and put the weights to scale."""
+def _finished(matrix: Any, directed: bool, normalize: Normalize) -> Any:
+    """Average both directions of an undirected result, and normalize the weights."""
     if not directed:
         matrix = ((matrix + matrix.T) * np.float32(0.5)).tocsr()
-    if normalise != "none" and matrix.nnz:
+    if normalize != "none" and matrix.nnz:
         total = np.asarray(matrix.sum(axis=1, dtype=np.float64))
         row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         # One rounding at the end, of a product that is the same in both directions.
-        scale = total[row] if normalise == "rows" else np.sqrt(total[row] * total[matrix.indices])
+        scale = total[row] if normalize == "rows" else np.sqrt(total[row] * total[matrix.indices])
         matrix.data = (matrix.data / scale).astype(np.float32)
     matrix.data = matrix.data.astype(np.float32, copy=False)
-    matrix.eliminate_zeros()  # A score may be too small for float32 in the end, and a weight is above 0.
+    matrix.eliminate_zeros()  # Scores can underflow to 0 in float32, and weights must be above 0.
     matrix.sort_indices()
     return matrix

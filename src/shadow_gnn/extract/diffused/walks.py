@@ -1,6 +1,6 @@
-"""Walks: how much of a random walk from a node is spent at each other, as blocks of rows.
+"""Walks: the share of a random walk from each node that is spent at every node, as blocks of rows.
 
-Not for: which entries are kept (block.py), nor for scopes (extract).
+Not for: which entries are kept (block.py), or scopes (extract).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shadow_gnn.graph.record import Graph
 
 Transition = Literal["auto", "symmetric", "walk"]
 """walk: a step goes to a neighbor in proportion to edge weight, D^-1 A; symmetric: D^-1/2 A D^-1/2, only for
-undirected graphs; auto: symmetric where it can be."""
+undirected graphs; auto: symmetric if possible."""
 
 _MOST_ENTRIES = 1 << 23
 _MOST_ROWS = 256
@@ -27,16 +27,16 @@ _MOST_ROWS = 256
 
 @dataclass(frozen=True)
 class PprDiffusion:
-    """Personalised PageRank: sum over k of teleport (1 - teleport)^k T^k."""
+    """Personalized PageRank: sum over k of teleport (1 - teleport)^k T^k."""
 
     teleport: float = 0.15
     """Restart probability; smaller reaches further."""
     tolerance: float = 1e-5
-    """Residual bound of the push: a walk's share of a node is found too small by at most tolerance * degree."""
+    """Residual bound of the push: a node's share is underestimated by at most tolerance * degree."""
     self_loop: float = 1.0
-    """Weight of the loop that every node gets first; 0 for none."""
+    """Weight of the self-loop added to every node; 0 for none."""
     transition: Transition = "auto"
-    """The matrix T of a step."""
+    """Matrix T of a step."""
 
     def __post_init__(self) -> None:
         if not 0 < self.teleport < 1:
@@ -46,7 +46,7 @@ class PprDiffusion:
         _check_walk("PprDiffusion", self.self_loop)
 
     def blocks(self, graph: Graph, *, num_threads: int) -> Iterator[Block]:
-        """Give all rows of the diffusion, a bounded part at a time."""
+        """Yield all rows of the diffusion, in bounded blocks."""
         walked = _walked(graph, self.self_loop)
         scale = _scale("PprDiffusion", walked, self.transition)
         reach = min(graph.num_nodes, 1 / (self.teleport * self.tolerance))
@@ -68,12 +68,12 @@ class HeatDiffusion:
     time: float = 3.0
     """How long the heat spreads: the mean number of steps."""
     tolerance: float = 1e-5
-    """What a step brings to a node is not followed further below tolerance * degree; a step of a row then costs at most
-    1 / tolerance edges. 0 follows everything."""
+    """Mass below tolerance * degree is not followed further, which limits a step of a row to 1 / tolerance edges; 0
+    follows everything."""
     self_loop: float = 1.0
-    """Weight of the loop that every node gets first; 0 for none."""
+    """Weight of the self-loop added to every node; 0 for none."""
     transition: Transition = "auto"
-    """The matrix T of a step."""
+    """Matrix T of a step."""
 
     def __post_init__(self) -> None:
         if not 0 < self.time <= 100:
@@ -83,7 +83,7 @@ class HeatDiffusion:
         _check_walk("HeatDiffusion", self.self_loop)
 
     def blocks(self, graph: Graph, *, num_threads: int) -> Iterator[Block]:
-        """Give all rows of the diffusion, a bounded part at a time; sums are on one thread."""
+        """Yield all rows of the diffusion, in bounded blocks; sums are on one thread."""
         walked = _walked(graph, self.self_loop)
         scale = _scale("HeatDiffusion", walked, self.transition)
         step = _step_matrix(walked)
@@ -94,7 +94,7 @@ class HeatDiffusion:
             yield _block(start, total.indptr.astype(np.int64), total.indices.astype(np.int64), total.data, scale)
 
     def _rows(self, step: Any, least: NDArray[np.float64], start: int, stop: int) -> Any:
-        """Sum the series for some rows until what is left of it cannot matter."""
+        """Sum the series for some rows until the rest is negligible."""
         from scipy.sparse import csr_array
 
         count = stop - start
@@ -134,7 +134,7 @@ def _matrix(graph: Graph) -> Any:
 
 
 def _walked(graph: Graph, self_loop: float) -> Graph:
-    """Return the topology with a loop at every node, in memory; the graph itself where there are to be none."""
+    """Return the edges with a self-loop at every node, in memory; the graph itself for weight 0."""
     if self_loop == 0:
         return graph
     from scipy.sparse import eye_array
@@ -166,7 +166,7 @@ def _step_matrix(graph: Graph) -> Any:
 
 
 def _scale(owner: str, graph: Graph, transition: Transition) -> NDArray[np.float64] | None:
-    """Return s [N] such that a walk's share of u from v, times s_v / s_u, is the entry of the diffusion; None for 1.
+    """Return s [N]: a walk's share of u from v, times s_v / s_u, is the entry of the diffusion. None for all 1.
 
     D^-1/2 A D^-1/2 = D^1/2 (D^-1 A) D^-1/2, and so for all powers and their sum.
     """

@@ -1,6 +1,6 @@
-"""The kinds of extractors, one file each, and the one table from a name to its class.
+"""The kinds of extractors, one file each, and the table of their names.
 
-Not for: what they share (base_extractor.py), nor for reading their options from a recipe (recipe/extractor_table.py).
+Not for: their shared part (base_extractor.py), or reading their options from a recipe (recipe/extractor_table.py).
 """
 
 from shadow_gnn.extract.base_extractor import BaseExtractor
@@ -34,5 +34,4 @@ KINDS: dict[str, type[BaseExtractor]] = {
         FileExtractor,
     )
 }
-"""Every extractor by the name that recipes and commands have for it; a new kind needs one line here. Another program
-adds its own with KINDS["name"] = Class."""
+"""Extractors by name in recipes and commands; a new kind is one line here, or KINDS["name"] = Class elsewhere."""

@@ -51,7 +51,7 @@ class CombinedExtractor(BaseExtractor):
     """The best nodes by the weighted sum of several extractors' scores, each normalized for each target.
 
     Candidates are the nodes of the parts' scopes. A part's scores are divided by the best of them in the same scope
-    that is not a target's; a node outside a part's scope has nothing from it. A node with no path to a target inside
+    that is not a target's; a node outside a part's scope gets nothing from it. A node with no path to a target inside
     the scope gives way to the next in rank. The parts have the combination's own hide and num_threads.
     """
 
@@ -105,30 +105,18 @@ class CombinedExtractor(BaseExtractor):
             [score.astype(np.float64) for score in scores],
             num_threads=resolve_threads(self.num_threads),
         )
-        chosen = induce(
-            graph,
-            targets,
-            ptr,
-            node_id,
-            score,
-            topk=self.topk,
-            edge_pos=self.edge_pos,
-            hide=self.hide,
-            num_threads=self.num_threads,
-        )
-        return replace(
-            chosen,
-            nodes_touched=_total([scope.nodes_touched for scope in scopes]),
-            edges_touched=_total([scope.edges_touched for scope in scopes]),
-        )
+        chosen = induce(graph, targets, ptr, node_id, score, topk=self.topk, **self.common)
+        touched = {
+            name: np.sum([getattr(scope, name) for scope in scopes], axis=0)
+            for name in ("nodes_touched", "edges_touched")
+        }
+        return replace(chosen, **touched)
 
     @cached_property
     def _extractors(self) -> tuple[BaseExtractor, ...]:
-        """The extractors of the parts with this one's own ways to hide and to use threads."""
-        return tuple(
-            part.extractor.with_common(edge_pos=False, hide=self.hide, num_threads=self.num_threads)
-            for part in self.parts
-        )
+        """The extractors of the parts, with the hide and num_threads of the combination."""
+        shared = {**self.common, "edge_pos": False}
+        return tuple(part.extractor.with_common(**shared) for part in self.parts)
 
     def _with_extractors(self, extractors: list[BaseExtractor]) -> CombinedExtractor:
         parts = zip(self.parts, extractors, strict=True)
@@ -144,8 +132,3 @@ def _normalized(scopes: Subgraphs, groups: Ints) -> Floats:
     best = np.maximum.reduceat(np.where(is_target, np.float32(0), scopes.score), scopes.ptr[:-1])  # No scope is empty.
     shares: Floats = np.divide(scopes.score, np.where(best > 0, best, np.float32(1))[row], dtype=np.float32)
     return shares
-
-
-def _total(counts: list[Ints]) -> Ints:
-    added: Ints = np.sum(counts, axis=0)
-    return added

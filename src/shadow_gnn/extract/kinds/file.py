@@ -1,11 +1,11 @@
-"""FileExtractor: scopes from nodes that a scope file holds.
+"""FileExtractor: scopes from the nodes in a scope file.
 
-Not for: the file itself (scope_file.py), nor for nodes that are available as arrays (induce.py).
+Not for: the file itself (scope_file.py), or nodes in arrays (induce.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,7 +19,7 @@ from shadow_gnn.extract.kinds.node import NodeExtractor
 from shadow_gnn.extract.kinds.ppr import PprExtractor
 from shadow_gnn.extract.options import NamesPath, Topk
 from shadow_gnn.extract.scope_file import ScopeFile, ScopeNodes, read_scope_file
-from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
+from shadow_gnn.extract.subgraphs import Subgraphs, concat, offsets, select
 from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
@@ -30,7 +30,7 @@ class FileExtractor(BaseExtractor):
     """The best-scored nodes that a scope file has for the target, if a path joins them to it.
 
     Several targets in a row share one scope: the score of a node is the mean of those it has for each of them. A node
-    with no path to a target inside the scope gives way to the next in rank. The file is opened when it is first needed.
+    with no path to a target inside the scope gives way to the next in rank. The file is opened when first needed.
     For pairs, hide before and after are the same here.
     """
 
@@ -42,19 +42,19 @@ class FileExtractor(BaseExtractor):
     missing: Literal["error", "node", "ppr"] = "error"
     """Scope of a target that is not in the file: a fault, the target alone, or the topk nodes of PPR."""
     other_graph: bool = False
-    """Allow a graph whose edges are not those that the file was made for, such as an inductive training graph."""
+    """Allow a graph with other edges than the file was made for, such as an inductive training graph."""
 
     @cached_property
     def _file(self) -> ScopeFile:
         return read_scope_file(self.path)
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave the mapped file behind: another process opens its own."""
+        """Drop the mapped file: another process opens its own."""
         return {name: value for name, value in self.__dict__.items() if name != "_file"}
 
     @property
     def key(self) -> str:
-        """Everything that decides a scope; the file is named by its content, wherever it is."""
+        """Everything that decides a scope; the file is identified by its content, not by its path."""
         return self._key_with(path=self._file.checksum)
 
     def choose(self, graph: Graph, targets: Ints, seed: int) -> Subgraphs:
@@ -90,69 +90,28 @@ class FileExtractor(BaseExtractor):
                 'make the file for all nodes, or set missing to "node" or "ppr"'
             )
         if self.missing == "node":
-            return NodeExtractor(edge_pos=self.edge_pos, hide=self.hide, num_threads=self.num_threads)
-        return PprExtractor(self.topk, edge_pos=self.edge_pos, hide=self.hide, num_threads=self.num_threads)
+            return NodeExtractor(**self.common)
+        return PprExtractor(self.topk, **self.common)
 
     def _stored(self, graph: Graph, groups: Ints, rows: Ints) -> Subgraphs:
-        """Induce scopes of targets whose rows in the file are known. [B, T] each"""
-        if groups.shape[1] == 1:
-            return self._induced(graph, groups, self._file.take(rows[:, 0]), self.topk)
+        """Induce the scopes of targets whose rows in the file are known. [B, T] each"""
         is_new = _first_seen(groups)
-        num_distinct = is_new.sum(axis=1)
-        offers = _joined(self._file.take(rows[is_new]), np.nonzero(is_new)[0], num_distinct)
-        counts = np.unique(num_distinct)
-        if len(counts) <= 1:
-            return self._induced(graph, groups, offers, int(counts.max(initial=1)) * self.topk)
-        # A pair of a node with itself has room for topk nodes, others for twice as many.
-        parts, order = [], []
-        for count in counts.tolist():
-            chosen = np.flatnonzero(num_distinct == count)
-            parts.append(self._induced(graph, groups[chosen], _some(offers, chosen), count * self.topk))
-            order.append(chosen)
-        return select(concat(parts), np.argsort(np.concatenate(order), kind="stable"))
-
-    def _induced(self, graph: Graph, groups: Ints, offers: ScopeNodes, max_nodes: int) -> Subgraphs:
-        scopes = induce(
-            graph,
-            groups,
-            offers.ptr,
-            offers.node_id,
-            offers.score,
-            max_nodes=max_nodes,
-            edge_pos=self.edge_pos,
-            num_threads=self.num_threads,
-        )
-        return scopes if self.hide == "none" or len(scopes) == 0 else without_links(scopes)
-
-
-def without_links(scopes: Subgraphs) -> Subgraphs:
-    """Return scopes of pairs without the edges between their two ends, in both directions."""
-    num_nodes = np.diff(scopes.ptr)
-    scope = np.repeat(np.arange(len(scopes)), num_nodes)
-    place = np.arange(len(scopes.node_id)) - scopes.ptr[:-1][scope]
-    row = np.repeat(np.arange(len(place)), np.diff(scopes.indptr))
-    is_end = (place[row] < 2) & (scopes.indices < 2) & (place[row] != scopes.indices)
-    is_link = is_end & (scopes.targets[:, 0] != scopes.targets[:, 1])[scope[row]]
-    kept = ~is_link
-    length = np.bincount(row[kept], minlength=len(place))
-    return replace(
-        scopes,
-        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(length, dtype=np.int64))),
-        indices=scopes.indices[kept],
-        edge_pos=None if scopes.edge_pos is None else scopes.edge_pos[kept],
-    )
+        offers = self._file.take(rows[is_new])
+        if groups.shape[1] > 1:
+            offers = _joined(offers, np.nonzero(is_new)[0], is_new.sum(axis=1))
+        return induce(graph, groups, offers.ptr, offers.node_id, offers.score, topk=self.topk, **self.common)
 
 
 def _first_seen(groups: Ints) -> NDArray[np.bool_]:
-    """Tell which targets of each group do not stand before in it. [B, T]"""
+    """Tell which targets of each group are the first of their kind in it. [B, T]"""
     columns = [~(groups[:, :column] == groups[:, column : column + 1]).any(axis=1) for column in range(groups.shape[1])]
     return np.stack(columns, axis=1)
 
 
 def _joined(nodes: ScopeNodes, group: Ints, num_distinct: Ints) -> ScopeNodes:
-    """Join the nodes of several targets to those of their groups, with mean scores, best first.
+    """Join the nodes of several targets to one list per group, with mean scores, best first.
 
-    group: of each scope of nodes, ascending; num_distinct [B]: how many each group has.
+    group: of each scope in nodes, ascending; num_distinct [B]: distinct targets of each group.
     """
     owner = np.repeat(group, np.diff(nodes.ptr))
     order = np.lexsort((nodes.node_id, owner))
@@ -162,16 +121,5 @@ def _joined(nodes: ScopeNodes, group: Ints, num_distinct: Ints) -> ScopeNodes:
     total = np.add.reduceat(nodes.score[order], begins) if len(begins) else nodes.score
     score = (total / num_distinct[owner]).astype(np.float32)
     order = np.lexsort((node_id, -score, owner))
-    length = np.bincount(owner, minlength=len(num_distinct))
-    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(length, dtype=np.int64)))
+    ptr = offsets(np.bincount(owner, minlength=len(num_distinct)))
     return ScopeNodes(np.arange(len(num_distinct)), ptr, node_id[order], score[order])
-
-
-def _some(nodes: ScopeNodes, rows: Ints) -> ScopeNodes:
-    """Return the scopes at some rows, which ascend."""
-    length = np.diff(nodes.ptr)
-    chosen = np.zeros(len(length), bool)
-    chosen[rows] = True
-    inside = np.repeat(chosen, length)
-    ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(length[rows])))
-    return ScopeNodes(nodes.targets[rows], ptr, nodes.node_id[inside], nodes.score[inside])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Count
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.extract.walk_arrays import reversed_lists
@@ -28,10 +28,9 @@ class FireExtractor(BaseExtractor):
     """Nodes that burn in a forest fire from the target, another fire in each epoch.
 
     The forest fire of Leskovec, Kleinberg and Faloutsos (2005). A node that burns draws two numbers, k or more with
-    probability forward^k and backward^k. It sets fire to that many of the nodes that send messages to it and of those
-    that it sends messages to, chosen at random among those that do not burn yet. Nodes burn in the order in which they
-    caught fire, once each. Where edges have no direction, both numbers count for the same neighbors. Edge weights play
-    no part.
+    probability forward^k and backward^k. It sets fire to that many of its senders and receivers, chosen at random
+    among those that do not burn yet. Nodes burn in the order in which they caught fire, once each. In an undirected
+    graph both numbers count for the same neighbors. Edge weights are ignored.
 
     A node that burns but has no path to the target inside the scope is left out. In a directed graph that holds for
     many nodes that caught fire backwards.
@@ -54,12 +53,12 @@ class FireExtractor(BaseExtractor):
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Burn from each target."""
-        return extract_by(
+        return run_core(
             _core.extract_fire,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             forward=self.forward,
             backward=self.backward,
             max_nodes=self.max_nodes,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Positive, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
@@ -35,20 +35,20 @@ class HeatExtractor(BaseExtractor):
     t: Annotated[float, Gt(0), Le(100)] = 3.0
     """Mean number of steps of the walk; larger reaches further."""
     tolerance: Positive | None = None
-    """A fixed bound on the rest of the walk: it goes on from a node while its mass, over the steps that may follow, is
-    above tolerance * degree. Left out, the bound is refined for each target until the topk are settled."""
+    """A fixed bound: the walk continues from a node while its mass, times the share of longer walks, is above tolerance
+    * degree. Left out, the bound is refined for each target until the topk are settled."""
     precision: Positive = 0.15
     """How far the bound is refined: it ends as this share of the topk-th score; smaller is slower and nearer to
     exact."""
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes of the highest score."""
-        return extract_by(
+        return run_core(
             _core.extract_heat,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             topk=self.topk,
             time=self.t,
             tolerance=self.tolerance or 0.0,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Positive, Topk
 from shadow_gnn.extract.spectral_bound import spectral_bound
 from shadow_gnn.extract.subgraphs import Subgraphs
@@ -38,20 +38,19 @@ class KatzExtractor(BaseExtractor):
     attenuation: Positive | None = None
     """Factor of each step of a walk, below 1 / spectral radius of the graph; left out, half of that."""
     tolerance: Positive | None = None
-    """A fixed bound: the walk goes on from a node while that adds more than this to each neighbor, for as long as it
-    takes. Left out, the bound follows the topk-th score, and a target visits at most 128 * topk + 16,384 entries of
-    neighbor lists."""
+    """A fixed bound: walks continue from a node while that adds more than this to each neighbor. Left out, the bound
+    follows the topk-th score, and a target visits at most 128 * topk + 16,384 entries of neighbor lists."""
     precision: Positive = 0.01
-    """The bound as a share of the topk-th score, where it follows it; smaller is slower and nearer to exact."""
+    """The bound as a share of the topk-th score, without tolerance; smaller is slower and nearer to exact."""
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes of the highest score."""
-        return extract_by(
+        return run_core(
             _core.extract_katz,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             topk=self.topk,
             attenuation=self.attenuation_on(graph),
             max_weight=spectral_bound(graph, num_threads=self.num_threads).max_weight,
@@ -60,7 +59,7 @@ class KatzExtractor(BaseExtractor):
         )
 
     def attenuation_on(self, graph: Graph) -> float:
-        """Return the attenuation that is used on a graph, or raise a ValueError if sums may be infinite with it."""
+        """Return the attenuation for a graph, or raise a ValueError if it may give infinite sums."""
         radius = spectral_bound(graph, num_threads=self.num_threads).radius
         if radius == 0:  # No walks.
             return self.attenuation or DEFAULT_SHARE

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import NO_CAP, Count, MaxNodes, NumHops
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
@@ -63,12 +63,12 @@ def _neighbors(
     fanout: int,
     replace: bool,
 ) -> Subgraphs:
-    return extract_by(
+    return run_core(
         _core.extract_khop,
-        khop,
         graph,
         targets,
-        seed,
+        seed=seed,
+        **khop.common,
         num_hops=khop.num_hops,
         fanout=fanout,
         replace=replace,

@@ -1,6 +1,6 @@
 """NodeExtractor: the target alone.
 
-Not for: any neighbourhood; a model on it is an MLP.
+Not for: neighborhoods; a model on it is an MLP.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -25,4 +25,4 @@ class NodeExtractor(BaseExtractor):
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Return the targets."""
-        return extract_by(_core.extract_node, self, graph, targets, seed)
+        return run_core(_core.extract_node, graph, targets, seed=seed, **self.common)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import check_targets, extract_by
+from shadow_gnn.extract.core_calls import check_targets, run_core
 from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, MaxNodes, Positive, Teleport, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
@@ -99,12 +99,12 @@ def _push(
     stochastic: bool = False,
     bare: bool = False,
 ) -> Subgraphs:
-    return extract_by(
+    return run_core(
         _core.extract_ppr,
-        ppr,
         graph,
         targets,
-        seed,
+        seed=seed,
+        **ppr.common,
         topk=ppr.topk if topk is None else topk,
         teleport=ppr.teleport,
         tolerance=ppr.tolerance or 0.0,

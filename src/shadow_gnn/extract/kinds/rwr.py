@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import DEFAULT_TELEPORT, Resample, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.extract.walk_arrays import weight_sums
@@ -44,21 +44,21 @@ class RwrExtractor(BaseExtractor):
 
     @property
     def deterministic(self) -> bool:
-        """The seed matters only where walks are drawn again in each epoch."""
+        """The seed matters only with resample."""
         return not self.resample
 
     def for_evaluation(self) -> RwrExtractor:
-        """Return the extractor without other walks in each epoch."""
+        """Return the extractor without resampling."""
         return replace(self, resample=False)
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes with the most visits."""
-        return extract_by(
+        return run_core(
             _core.extract_rwr,
-            self,
             graph,
             targets,
-            seed if self.resample else 0,
+            seed=seed if self.resample else 0,
+            **self.common,
             topk=self.topk,
             teleport=self.teleport,
             num_walks=self.num_walks,

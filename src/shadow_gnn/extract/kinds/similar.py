@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor, OtherGraph, fingerprint_of, opened
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.gather import plain
 from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, Count, Teleport, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets, stretches
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph
 
 _PRECISION = 1.0
-"""Candidates are only the field from which features choose: their order does not matter, nor a few at its border."""
+"""Coarse is enough: features rank the candidates, so neither their order nor a few at the border matter."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class SimilarExtractor(BaseExtractor):
         if graph.x is None:
             raise ValueError("SimilarExtractor: graph must have features to compare, got one without")
         more_ptr, more_id = self._more(graph, targets)
-        return extract_by(
+        return run_core(
             _core.extract_similar,
-            self,
             graph,
             targets,
-            seed,
+            seed=seed,
+            **self.common,
             features=_core_features(graph.x),
             topk=self.topk,
             candidates=self.candidates,
@@ -108,7 +108,7 @@ class SimilarExtractor(BaseExtractor):
 
 
 def _core_features(features: Features) -> Any:
-    """Hand features to the core where they lie; only those made in memory may need a copy."""
+    """Pass features to the core without a copy, except for some made in memory."""
 
     def ready(array: NDArray[Any]) -> NDArray[Any]:
         return array if plain(array) else np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.extract.core_calls import extract_by
+from shadow_gnn.extract.core_calls import run_core
 from shadow_gnn.extract.options import Resample
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.extract.walk_arrays import reversed_lists, weight_sums
@@ -56,11 +56,11 @@ class SimrankExtractor(BaseExtractor):
 
     @property
     def deterministic(self) -> bool:
-        """The seed matters only where walks are drawn again in each epoch."""
+        """The seed matters only with resample."""
         return not self.resample
 
     def for_evaluation(self) -> SimrankExtractor:
-        """Return the extractor without other walks in each epoch."""
+        """Return the extractor without resampling."""
         return replace(self, resample=False)
 
     def error_bound(self, probability: float = 0.05) -> float:
@@ -77,12 +77,12 @@ class SimrankExtractor(BaseExtractor):
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes of the highest score."""
-        return extract_by(
+        return run_core(
             _core.extract_simrank,
-            self,
             graph,
             targets,
-            seed if self.resample else 0,
+            seed=seed if self.resample else 0,
+            **self.common,
             topk=self.topk,
             decay=self.decay,
             num_walks=self.num_walks,

@@ -11,13 +11,13 @@ from typing import Literal, Protocol, get_args
 
 from torch import Tensor, nn
 
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.nn.sparse.edge_list import EdgeList
-from shadow_gnn.nn.sparse.ops import Adjacency
 
 Activation = Literal["relu", "elu", "prelu", "none"]
 Norm = Literal["layer", "none"]
 Preparation = Literal["none", "mean", "symmetric", "sum", "attention", "edge_list"]
-"""The form in which a layer reads the edges. none: it reads none; mean, symmetric, sum: see ops.normalized; attention:
+"""The form in which a layer reads the edges. none: not at all; mean, symmetric, sum: see ops.normalized; attention:
 with a self-edge for every row; edge_list: an EdgeList instead of an Adjacency."""
 
 
@@ -36,7 +36,7 @@ class Layer(Protocol):
 
     @property
     def preparation(self) -> Preparation:
-        """The form of the edges, which the backbone prepares once per batch for all layers with the same one."""
+        """The form of the edges, prepared once per batch for all layers that share it."""
         ...
 
     @property
@@ -46,10 +46,7 @@ class Layer(Protocol):
 
     @property
     def trims(self) -> bool:
-        """Whether an output row depends on that row and its senders alone; the first rows can then be computed alone.
-
-        Weights that were prepared from the whole scope do not count against this.
-        """
+        """Whether an output row depends only on that row, its senders and prepared weights."""
         ...
 
     def __call__(self, x: Tensor, adjacency: Adjacency | EdgeList, num_rows: int) -> Tensor:
@@ -72,7 +69,7 @@ class LayerOptions:
     edge_dim: int = 0
     """Columns of the graph's edge features; 0 for none."""
     equal_widths: bool = False
-    """Every layer must return as many columns as the last one, so that their outputs can be added up (skip)."""
+    """All layers must return the same number of columns, so that outputs can be added (skip)."""
 
     def __post_init__(self) -> None:
         for name, value, known in (("activation", self.activation, Activation), ("norm", self.norm, Norm)):
@@ -96,7 +93,7 @@ def stacked(make: Callable[[int, int, LayerOptions], Layer]) -> LayerStack:
 
 
 def make_activation(name: Activation, *, in_place: bool = True) -> nn.Module:
-    """Return the activation as a module; in_place: it may overwrite its input, which nothing else may need."""
+    """Return the activation as a module; in_place: it may overwrite its input."""
     if name == "relu":
         return nn.ReLU(in_place)
     if name == "elu":

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import activated_norm, make_norm, mean_of_norms
-from shadow_gnn.nn.sparse.ops import Adjacency, attend, dropout
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import attend, dropout
 from shadow_gnn.nn.sparse.prefix import with_prefix
 
 
@@ -51,11 +52,8 @@ class GatLayer(nn.Module):
         x, first = with_prefix(x, num_rows)
         own = self.activation(self.self_linear(first))
         sent = self.activation(self.neighbor_linear(x))
-        to_score = _scores(own, self.self_attention)
-        from_score = _scores(sent, self.neighbor_attention)
-        value = sent.view(len(sent), *self.neighbor_attention.shape)
-        got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
-        return mean_of_norms((self.self_norm, self.neighbor_norm), (own, got.view(num_rows, self.out_dim)))
+        got = _attended(adjacency, sent, own, (self.neighbor_attention, self.self_attention))
+        return mean_of_norms((self.self_norm, self.neighbor_norm), (own, got))
 
 
 class GatConvLayer(nn.Module):
@@ -86,16 +84,20 @@ class GatConvLayer(nn.Module):
         """Return the first num_rows rows. [num_rows, out_dim]"""
         sent = self.linear(dropout(x, self.dropout, training=self.training))
         sent, first = with_prefix(sent, num_rows)
-        to_score = _scores(first, self.self_attention)
-        from_score = _scores(sent, self.neighbor_attention)
-        value = sent.view(len(sent), *self.neighbor_attention.shape)
-        got = attend(adjacency, value, from_score, to_score, num_rows=num_rows)
-        return activated_norm(self.norm, self.activation, got.view(num_rows, self.out_dim), bias=self.bias)
+        got = _attended(adjacency, sent, first, (self.neighbor_attention, self.self_attention))
+        return activated_norm(self.norm, self.activation, got, bias=self.bias)
 
 
 def _attention(num_heads: int, out_dim: int) -> Tensor:
     """Return a starting vector for each head. [heads, D]"""
     return nn.init.xavier_uniform_(torch.empty(num_heads, out_dim // num_heads))
+
+
+def _attended(adjacency: Adjacency, sent: Tensor, own: Tensor, attention: tuple[Tensor, Tensor]) -> Tensor:
+    """Sum the senders' rows by attention, for the rows of `own`; attention: vectors of senders and receivers."""
+    value = sent.view(len(sent), *attention[0].shape)
+    scores = _scores(sent, attention[0]), _scores(own, attention[1])
+    return attend(adjacency, value, *scores, num_rows=len(own)).flatten(1)
 
 
 def _scores(x: Tensor, attention: Tensor) -> Tensor:

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import activated_norm, make_norm
-from shadow_gnn.nn.sparse.ops import Adjacency, dropout, mapped_sum
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import dropout, mapped_sum
 
 
 class GcnLayer(nn.Module):

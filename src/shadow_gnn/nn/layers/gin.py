@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import activated_norm, make_norm
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, dropout
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate, dropout
 from shadow_gnn.nn.sparse.prefix import with_prefix
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.dense import Dense
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation
-from shadow_gnn.nn.sparse.ops import Adjacency
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 
 
 class MlpLayer(nn.Module):

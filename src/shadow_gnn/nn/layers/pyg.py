@@ -20,8 +20,8 @@ from shadow_gnn.nn.sparse.ops import dropout
 TRIMMABLE = frozenset(
     {"FiLMConv", "GATConv", "GATv2Conv", "GraphConv", "LEConv", "ResGatedGraphConv", "SAGEConv", "TransformerConv"}
 )
-"""Convs of one hop whose rows depend on nothing but themselves and their senders, and that take (all rows, first rows).
-Others reach further, weigh by degrees of the senders, or share statistics: they see the whole scope."""
+"""One-hop convs that take (all rows, first rows) and whose rows depend only on themselves and their senders. Others
+reach further, use degrees of the senders, or share statistics: they run on the whole scope."""
 
 _EDGE_WIDTHS = ("edge_dim", "in_edge_channels")
 
@@ -107,6 +107,6 @@ def _arguments(conv_class: Any, in_dim: int, out_dim: int, options: LayerOptions
 
 
 def _line(fault: Exception) -> str:
-    """Return the first line of what went wrong."""
+    """Return the first line of an error message."""
     text = str(fault).strip()
     return f"{type(fault).__name__}: {text.splitlines()[0]}" if text else type(fault).__name__

@@ -1,6 +1,6 @@
 """SageLayer: GraphSAGE with the mean, in the authors' form.
 
-Not for: other means of aggregation; PyG's SAGEConv is there by its name.
+Not for: other aggregations; use PyG's SAGEConv by name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
 from shadow_gnn.nn.norm import activated_norm, make_norm
-from shadow_gnn.nn.sparse.ops import Adjacency, dropout, mapped_sum
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import dropout, mapped_sum
 from shadow_gnn.nn.sparse.prefix import with_prefix
 
 

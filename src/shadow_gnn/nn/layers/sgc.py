@@ -10,7 +10,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from shadow_gnn.nn.layers.base import Layer, LayerOptions, Preparation, check_dims
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate, dropout, mapped_sum
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate, dropout, mapped_sum
 
 
 class SgcLayer(nn.Module):
@@ -42,8 +43,8 @@ class SgcLayer(nn.Module):
 def sgc_layers(in_dim: int, out_dim: int, num_layers: int, options: LayerOptions) -> list[Layer]:
     """Return the steps of A^num_layers dropout(x) W, without a bias: only W is learned, as in the paper.
 
-    W commutes with the steps: it is in the last one, or in the first one where that is narrower or all layers must have
-    equal widths. Of the options, dropout applies to the input; there is no activation and no norm.
+    W commutes with the steps: it is in the last one, or in the first if that is narrower or widths must be equal. Of
+    the options, dropout applies to the input; there is no activation and no norm.
     """
     first = options.equal_widths or out_dim < in_dim
     width = out_dim if first else in_dim

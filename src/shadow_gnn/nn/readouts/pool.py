@@ -34,7 +34,7 @@ class PoolOptions:
     hidden_dim: int
     """Columns of the embedding that the readout makes; pools with a map of their own return as many."""
     sort_size: int = 25
-    """Nodes that are kept of each scope by pools that sort, or seeds of pools that have them."""
+    """Nodes of each scope kept by pools that sort, or seeds of pools that have them."""
     dense: LayerOptions = field(default_factory=LayerOptions)
     """Dropout, activation and norm of pools with a map of their own."""
 

@@ -20,11 +20,11 @@ from shadow_gnn.nn.readouts.skip import Skip, join_layers, joined_dim
 
 
 class Readout(nn.Module):
-    """The target's own vector (center), or beside it a pooled one of all nodes of its scope.
+    """The target's own vector (center), optionally with a pooled vector of its scope.
 
-    Layers are joined by `skip`: after pooling where the pool takes columns one by one, before it otherwise. The two
-    ends of a pair are multiplied. What is more than one vector of one layer goes through dropout, linear map,
-    activation and norm: MLP(READOUT(H) || h_v) in the paper's general algorithm.
+    Layers are joined by `skip`: after pooling if the pool works column by column, otherwise before. The two ends of a
+    pair are multiplied. Anything but a single vector of one layer goes through dropout, linear map, activation and
+    norm: MLP(READOUT(H) || h_v) in the paper's general algorithm.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Readout(nn.Module):
 
     @property
     def center(self) -> bool:
-        """Only the rows of the targets are read."""
+        """Whether only the rows of the targets are read."""
         return self.pool is None
 
     def forward(self, outputs: Sequence[Tensor], batch: Batch) -> Tensor:
-        """Read one vector per target out of the layers' outputs, of which skip none reads the last. [B, hidden_dim]"""
+        """Read one vector per target from the layers' outputs; skip none reads only the last. [B, hidden_dim]"""
         if batch.target_node.shape[1] != self.num_targets:
             raise ValueError(
                 f"Readout: batch must have {self.num_targets} targets per scope, got {batch.target_node.shape[1]}"

@@ -1,4 +1,4 @@
-"""Adjacency: the edges of a batch with their factors, and what changes the factors: normalization and DropEdge.
+"""Adjacency: the edges of a batch with their factors, normalization and DropEdge.
 
 Not for: sums along the edges (ops.py).
 """
@@ -18,7 +18,7 @@ Normalization = Literal["mean", "symmetric", "sum"]
 
 @dataclass
 class _Made:
-    """What is made of indptr and indices once, when first asked for."""
+    """Arrays derived from indptr and indices on first use."""
 
     row: Tensor | None = None
     edges: _core.Edges | None = None
@@ -35,11 +35,11 @@ class Adjacency:
     weight: Tensor | None = None
     """[E], factor of each edge; None: all 1. 0 where an edge was dropped."""
     self_weight: Tensor | None = None
-    """[N], factor of a self-edge that every node has beside its row; None: no self-edges."""
+    """[N], factor of each node's self-edge, which is not in its row; None: no self-edges."""
     _made: _Made = field(default_factory=_Made, repr=False)
 
     def __post_init__(self) -> None:
-        """Raise unless the shapes and dtypes fit; the values are checked by what reads them."""
+        """Raise unless the shapes and dtypes fit; values are checked when they are read."""
         for name, ids in (("indptr", self.indptr), ("indices", self.indices)):
             if ids.dim() != 1 or ids.dtype != torch.int64:
                 raise ValueError(f"Adjacency: {name} must be int64 of one dimension, got {_describe(ids)}")
@@ -93,7 +93,7 @@ def normalized(adjacency: Adjacency, kind: Normalization, degree: Tensor | None 
     """Return the adjacency with its factors divided by the degrees of the whole scope, or by the given ones.
 
     mean: each row sums to 1, without self-edges (SAGE). symmetric: D^-1/2 (A + I) D^-1/2, with self-edges (GCN).
-    sum: as it is (GIN). degree [N]: those of a larger graph, of which the adjacency holds a part.
+    sum: as it is (GIN). degree [N]: those of a larger graph that contains the adjacency.
     """
     if kind == "sum":
         return adjacency
@@ -122,7 +122,7 @@ def scaled(adjacency: Adjacency, factor: Tensor) -> Adjacency:
 
 
 def degree_left(degree: Tensor, before: Adjacency, after: Adjacency) -> Tensor:
-    """Return given degrees [N] less the share of weight that DropEdge took from each row; an empty row keeps its."""
+    """Reduce given degrees [N] by the share of weight that DropEdge took from each row; empty rows keep theirs."""
     had, has = degrees(before), degrees(after)
     return torch.where(had == 0, degree, degree * has / had.masked_fill(had == 0, 1))
 
@@ -152,7 +152,7 @@ def draw_seed() -> int:
 
 
 def compiled_core_runs(tensor: Tensor) -> bool:
-    """Tell whether the core can be used: on plain numbers of the CPU, when torch does not trace or transform them."""
+    """Tell whether the core can be used: for plain CPU tensors that torch does not trace or transform."""
     return (
         tensor.device.type == "cpu"
         and type(tensor) in (Tensor, torch.nn.Parameter)
@@ -162,7 +162,7 @@ def compiled_core_runs(tensor: Tensor) -> bool:
 
 
 def _kept(adjacency: Adjacency, share: float) -> Tensor:
-    """Draw the edges that stay as the core does: 1 for those, 0 for the others. [E]"""
+    """Draw the edges to keep in the same way as the core: 1 to keep, 0 to drop. [E]"""
     row, sender = adjacency.row, adjacency.indices
     by_sender = torch.argsort(sender, stable=True)
     symmetric = torch.equal(row[by_sender], sender) and torch.equal(sender[by_sender], row)

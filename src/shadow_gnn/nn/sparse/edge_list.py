@@ -1,6 +1,6 @@
-"""EdgeList: the edges of a batch as PyG's operators want them.
+"""EdgeList: the edges of a batch in the form of PyG's operators.
 
-Not for: our own layers, which never make an array with a row per edge.
+Not for: own layers, which avoid arrays with a row per edge.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from shadow_gnn.nn.sparse.ops import Adjacency
+from shadow_gnn.nn.sparse.adjacency import Adjacency
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class EdgeList:
 
 
 def edge_list(adjacency: Adjacency, *, weighted: bool, attr: Tensor | None) -> EdgeList:
-    """List the edges whose factor is not 0; weighted: factors are weights of edges, not only marks of dropped ones."""
+    """List the edges whose factor is not 0; weighted: factors are edge weights, not just marks of dropped edges."""
     edge_index = torch.stack((adjacency.indices, adjacency.row))
     weight = adjacency.weight
     if weight is None:

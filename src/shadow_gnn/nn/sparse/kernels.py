@@ -1,6 +1,6 @@
-"""The compiled sums along edges as functions of autograd: numbers on the CPU are read and written where they are.
+"""The compiled sums along edges as autograd functions, on CPU tensors without copies.
 
-Not for: deciding when to use them, or checking what a caller gave (ops.py).
+Not for: deciding when to use them, or checking arguments (ops.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Aggregate(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, out_gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Sum by sender: the rows that are there are a prefix of each sender's list."""
+        """Sum by sender: the rows of the output are a prefix of each sender's list."""
         x, weight, self_weight = ctx.saved_tensors
         out_gradient = out_gradient.contiguous()
         for_x = for_weight = for_self = None
@@ -130,7 +130,7 @@ class NormRows(torch.autograd.Function):
 
 
 class Drop(torch.autograd.Function):
-    """Elements set to 0 by chance and the others scaled; the backward draws the same again from the seed."""
+    """Elements set to 0 at random and the others scaled; the backward pass repeats the draw from the seed."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: float, seed: int) -> Tensor:
@@ -160,12 +160,12 @@ def _sum(
 
 
 def _num_threads() -> int:
-    """Return as many threads as torch uses; the core takes 1024 at most."""
+    """Return the number of torch's threads, at most the 1024 of the core."""
     return min(torch.get_num_threads(), 1024)
 
 
 def _view(tensor: Tensor | None) -> Any:
-    """Return the memory of a tensor as an array, or None; NumPy has no bfloat16, so that goes as its bits."""
+    """Return the memory of a tensor as an array, or None; NumPy has no bfloat16, so its bits are passed."""
     if tensor is None:
         return None
     return (tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor).detach().numpy()

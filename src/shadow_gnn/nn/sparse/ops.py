@@ -12,37 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from shadow_gnn.nn.sparse.adjacency import (
-    Adjacency,
-    compiled_core_runs,
-    degree_left,
-    degrees,
-    draw_seed,
-    drop_edges,
-    normalized,
-    scaled,
-)
+from shadow_gnn.nn.sparse.adjacency import Adjacency, compiled_core_runs, draw_seed
 from shadow_gnn.nn.sparse.kernels import SUM_DTYPE, Aggregate, Attend, Drop, NormRows
-from shadow_gnn.nn.sparse.plain import RowActivation, RowNorm, aggregate_plain, attend_plain, norm_rows_plain
-
-__all__ = [
-    "Adjacency",
-    "RowActivation",
-    "RowNorm",
-    "aggregate",
-    "aggregate_plain",
-    "attend",
-    "attend_plain",
-    "degree_left",
-    "degrees",
-    "drop_edges",
-    "dropout",
-    "mapped_sum",
-    "norm_rows",
-    "norm_rows_plain",
-    "normalized",
-    "scaled",
-]
+from shadow_gnn.nn.sparse.plain import RowNorm, aggregate_plain, attend_plain, norm_rows_plain
 
 
 def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -> Tensor:
@@ -85,8 +57,8 @@ def attend(
 ) -> Tensor:
     """Sum the senders' values by attention (GAT): each edge counts softmax(leaky_relu(to + from)) times its weight.
 
-    The softmax is over the edges of a row, per head; an edge of weight 0 is not there at all; with self_weight every
-    node also attends to itself. value [N', heads, D]; scores [N', heads], from_score of the sender and to_score of the
+    The softmax is over the edges of a row, per head; edges of weight 0 are ignored; with self_weight every node
+    also attends to itself. value [N', heads, D]; scores [N', heads], from_score of the sender and to_score of the
     receiver. Differentiable in all three and in both weights. [num_rows, heads, D]; a row without edges gives 0
     """
     rows = _checked_rows("attend", adjacency, num_rows, value=value, from_score=from_score, to_score=to_score)
@@ -110,7 +82,7 @@ def attend(
 
 
 def norm_rows(x: Tensor, norm: RowNorm, *, bias: Tensor | None = None, plus: Tensor | None = None) -> Tensor:
-    """Return plus + norm(activation(x + bias)) in one go over the rows; bias [dim] and plus [N, dim] may be absent.
+    """Return plus + norm(activation(x + bias)) in one pass over the rows; bias [dim] and plus [N, dim] may be absent.
 
     Differentiable in x, bias, plus and the norm's scale and offset. [N, dim] in float32 at least
     """
@@ -151,7 +123,7 @@ def dropout(x: Tensor, share: float, *, training: bool) -> Tensor:
 
 @contextmanager
 def _naming(owner: str) -> Iterator[None]:
-    """Say whose argument the core objects to."""
+    """Prefix the core's error messages with the argument."""
     try:
         yield
     except ValueError as error:
@@ -167,7 +139,7 @@ def _weights(adjacency: Adjacency, dtype: torch.dtype) -> tuple[Tensor | None, T
 
 
 def _checked_rows(owner: str, adjacency: Adjacency, num_rows: int | None, **tensors: Tensor) -> int:
-    """Return the number of rows to make; raise unless the tensors hold so many and no more than the adjacency."""
+    """Return the number of output rows; raise unless the tensors have that many, and no more than the adjacency."""
     most = adjacency.num_nodes
     rows = most if num_rows is None else num_rows
     if not 0 <= rows <= most:

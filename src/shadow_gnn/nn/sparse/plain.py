@@ -28,7 +28,7 @@ class RowNorm:
     num_heads: int = 1
     """Equal parts of a row that are normalized by themselves."""
     activation: RowActivation = "none"
-    """What is done to each element first: a = activation(x)."""
+    """Applied to each element first: a = activation(x)."""
     epsilon: float = 1e-9
     """Added to the variance, as the authors do."""
 

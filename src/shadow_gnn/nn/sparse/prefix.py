@@ -15,9 +15,9 @@ from torch.autograd.function import once_differentiable
 def with_prefix(x: Tensor, num_rows: int) -> tuple[Tensor, Tensor]:
     """Return x and its first num_rows rows, for a layer that maps both and makes new tensors of each.
 
-    torch's own slice makes a gradient as large as x, zero below the first rows, to be added to the other one. Here the
-    gradient of the first rows is added to that of x in place, which is why no other part of the graph may share it: x
-    must go into products or sums along edges, never straight into an addition.
+    torch's own slice makes a zero-padded gradient as large as x. Here the gradient of the first rows is added to that
+    of x in place, so no other part of the graph may share it: x must go into products or sums along edges,
+    never directly into an addition.
     """
     if num_rows == len(x):
         return x, x

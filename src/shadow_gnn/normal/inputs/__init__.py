@@ -1,4 +1,4 @@
-"""Inputs: the columns that a model reads of each node beside its features, such as smoothed ones and known labels.
+"""Inputs: extra input columns of a model, such as smoothed features and known labels.
 
-Not for: encodings of a node's place in its scope (nn/encoding.py), nor for what happens after training (after).
+Not for: encodings of a node's place in its scope (nn/encoding.py), or post-processing (inference).
 """

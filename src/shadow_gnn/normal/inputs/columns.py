@@ -1,11 +1,10 @@
 """Columns: features, smoothed features and known labels of a graph, looked up as the x of a batch.
 
-Not for: how labels are smoothed and hidden (labels.py), nor for smoothing itself (nn/smoothing.py).
+Not for: how labels are smoothed and hidden (labels.py), or smoothing itself (nn/smoothing.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,18 +29,18 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """All columns that a model reads of the nodes of one graph: [X, ÂX, ..., Â^k X, Y, ÂY, ..., Â^k Y].
+    """All input columns of the nodes of one graph: [X, ÂX, ..., Â^k X, Y, ÂY, ..., Â^k Y].
 
-    Called with a batch, it fills in x. The labels of the batch's targets are hidden there, whether they are training
-    nodes or not: a target never sees its own, in training or in evaluation.
+    Called with a batch, it fills in x without the labels of the batch's targets: a target never sees its own label, in
+    training or in evaluation.
     """
 
     graph: Graph
-    """The graph that they are of."""
+    """The graph of the nodes."""
     smoothed: Floats | None
     """[k, N, F], ÂX to Â^k X, in memory or mapped from a file; None for none."""
     labels: KnownLabels | None
-    """The labels that may be seen; None for no columns of labels."""
+    """The known labels; None for no columns of labels."""
     degree: bool = False
     """Whether the degree of each node inside its scope is a column: log(1 + degree)."""
     graph_degree: bool = False
@@ -49,14 +48,14 @@ class Inputs:
 
     @property
     def num_features(self) -> int:
-        """Columns that are made of features alone."""
+        """Columns from features."""
         if self.graph.x is None:
             return 0
         return self.graph.x.shape[1] * (1 if self.smoothed is None else 1 + len(self.smoothed))
 
     @property
     def num_columns(self) -> int:
-        """Columns in all."""
+        """All columns."""
         return self.num_features + (0 if self.labels is None else self.labels.num_columns) + self._num_degrees
 
     @property
@@ -64,7 +63,7 @@ class Inputs:
         return self.degree + self.graph_degree
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with x, [N, num_columns], where no target's own label has any part."""
+        """Return the batch with x, [N, num_columns], without the labels of its targets."""
         x = np.empty((batch.num_nodes, self.num_columns), np.float32)
         self._fill_features(x, batch.node_id.numpy())
         if self.labels is not None:
@@ -76,7 +75,7 @@ class Inputs:
         return replace(batch, x=torch.from_numpy(x))
 
     def rows(self, node_id: Ints) -> Floats:
-        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns]; degrees are of scopes.
+        """Return the columns of some nodes with nothing hidden, [len(node_id), num_columns].
 
         For whole graphs, where the loss must be of nodes that do not show their labels: see showing.
         """
@@ -95,8 +94,8 @@ class Inputs:
     def statistics(self, nodes: Ints | None = None) -> FeatureStatistics | None:
         """Return mean and deviation of each column over nodes (all_seen if None); None where there are no features.
 
-        Columns of labels have mean 0 and deviation 1 by decree: they are shares already, and statistics of labels
-        would carry every label into every input.
+        Columns of labels count as mean 0 and deviation 1: they are shares already, and statistics of labels would leak
+        every label into every input.
         """
         width = self.num_features
         if width == 0:
@@ -115,24 +114,19 @@ class Inputs:
         )
 
     def _fill_features(self, x: Floats, node_id: Ints, *, ask: bool | None = None) -> None:
-        start = 0
-        for part in self._features(node_id, ask):
-            x[:, start : start + part.shape[1]] = part
-            start += part.shape[1]
-
-    def _features(self, node_id: Ints, ask: bool | None) -> Iterator[Floats]:
         features = feature_rows(self.graph, node_id, ask=ask)
         if features is None:
             return
-        yield features
-        for matrix in () if self.smoothed is None else self.smoothed:
-            yield matrix[node_id]
+        width = features.shape[1]
+        x[:, :width] = features
+        for hop, matrix in enumerate(() if self.smoothed is None else self.smoothed, start=1):
+            x[:, hop * width : (hop + 1) * width] = matrix[node_id]
 
 
 def graph_degrees(graph: Graph, batch: Batch) -> Ints:
-    """Return the degree in the graph of every row of a batch; the ends of a pair have theirs without their own link.
+    """Return the degree in the graph of every row of a batch; their own link does not count for the ends of a pair.
 
-    With it, the degree of an end would tell a pair that is linked from one that is not. [N]
+    It would reveal whether they are linked. [N]
     """
     node_id = batch.node_id.numpy()
     degree: Ints = np.asarray(graph.indptr[node_id + 1] - graph.indptr[node_id], dtype=np.int64)
@@ -144,10 +138,10 @@ def graph_degrees(graph: Graph, batch: Batch) -> Ints:
 
 
 def make_inputs(recipe: InputsRecipe, graph: Graph, task: Task, *, folder: Path | None = None) -> Inputs | None:
-    """Compute what a recipe asks for, once for a graph; None where that is the features alone.
+    """Compute the inputs of a recipe, once per graph; None for features alone.
 
-    folder: keep smoothed columns in a file there, or in the nearest folder above that exists, rather than in memory;
-    the file has no name and vanishes with the process.
+    folder: keep smoothed columns in an unnamed file there, or in the nearest existing parent, rather than in memory; it
+    vanishes with the process.
     """
     _check(recipe, graph, task)
     if recipe.smooth == 0 and not recipe.reads_labels and not recipe.degree and not recipe.graph_degree:

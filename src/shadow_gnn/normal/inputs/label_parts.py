@@ -1,11 +1,6 @@
-"""Label parts: which training nodes show their labels in an epoch that trains on the whole graph at once.
+"""Label parts: the training nodes that show their labels in an epoch of training on the whole graph.
 
-Not for: scopes, where a target hides its own label alone (labels.py).
-
-On a whole graph every node's label reaches every other node within a few layers, so that a label that is an input
-cannot be a target in the same pass. A random part of the training nodes therefore shows labels, and the loss is of the
-others; the parts change with the epoch. In evaluation all training labels are shown, and only nodes that are not for
-training may be judged.
+Not for: scopes, where a target hides only its own label (labels.py).
 """
 
 from __future__ import annotations
@@ -22,12 +17,12 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LabelParts:
-    """The training nodes of an epoch in two parts that have no node in common."""
+    """The training nodes of an epoch in two disjoint parts: a label cannot be input and target in the same pass."""
 
     shown: Ints
     """Nodes whose labels are inputs."""
     targets: Ints
-    """Nodes whose labels are the loss's alone."""
+    """Nodes whose labels are in the loss."""
 
 
 def label_parts(train: Ints, share: float, *, seed: int, epoch: int) -> LabelParts:

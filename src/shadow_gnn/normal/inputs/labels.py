@@ -1,10 +1,9 @@
-"""Labels: known labels of a graph as columns of the input, as they are and smoothed, with any target's own taken out.
+"""Labels: known labels of a graph as input columns, plain and smoothed, without the target's own label.
 
-Not for: which nodes show their labels when the whole graph is trained on at once (label_parts.py).
+Not for: the nodes that show their labels in training on the whole graph (label_parts.py).
 
-Smoothed labels are sums of whole numbers: each entry of Â is rounded to a multiple of 2^-b once, and what is added up
-is integers. Taking out what one label added then leaves exactly what would be there without it, bit for bit, whatever
-the order of the sums; with floats a trace of the label would be left in the last digits.
+Entries of Â are rounded once to multiples of 2^-b, and labels are summed as integers. Subtracting the contribution of
+a label then gives, bit for bit, the sums without it; floats would leave a trace of the label in the last digits.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _MOST_BITS = 30
 
 @dataclass(frozen=True, eq=False)
 class KnownLabels:
-    """The labels of some nodes of a graph as columns; all other labels are never read."""
+    """The labels of some nodes of a graph as columns; other labels are never read."""
 
     nodes: Ints
     """Nodes whose labels are known."""
@@ -46,7 +45,7 @@ class KnownLabels:
     operator: RoundedSmoothing | None
     """Â; None if labels are not smoothed."""
     sums: tuple[Ints, ...]
-    """[N, C] each, ÂY to Â^k Y in steps of the operator's."""
+    """[N, C] each, ÂY to Â^k Y as integers, in units of the operator."""
 
     @classmethod
     def of(
@@ -54,7 +53,7 @@ class KnownLabels:
     ) -> KnownLabels:
         """Read the labels of `nodes`, which must be classes below num_labels or that many yes/no labels.
 
-        own: the labels themselves are columns. num_hops: so many times smoothed ones are; folder: see new_array.
+        own: include the labels themselves. num_hops: times to smooth them; folder: see new_array.
         """
         vectors = _label_vectors(graph, nodes, num_labels)
         operator = RoundedSmoothing.of(graph, num_hops, folder) if num_hops else None
@@ -62,11 +61,11 @@ class KnownLabels:
 
     @property
     def num_columns(self) -> int:
-        """Columns of labels in all."""
+        """All columns of labels."""
         return self.vectors.shape[1] * (self.own + len(self.sums))
 
     def showing(self, nodes: Ints) -> KnownLabels:
-        """Return the columns as if the labels of these nodes alone were known; others than known ones stay unknown."""
+        """Return the columns as if only these of the known labels were known."""
         shown = np.zeros(self.vectors.shape[0], bool)
         shown[nodes] = True
         vectors = _only(self.vectors, shown)
@@ -82,8 +81,7 @@ class KnownLabels:
     def of_batch(self, batch: Batch, out: Floats | None = None) -> Floats:
         """Return the columns of a batch's nodes as if the labels of their targets were not known, [N, num_columns].
 
-        In scopes that no edge joins, each hides its own target alone; targets that share one graph are hidden in all
-        of it. out: where to write.
+        Each scope hides only its own target; targets that share one graph are hidden everywhere. out: where to write.
         """
         if batch.targets.shape[1] != 1:
             raise ValueError("inputs: targets must be single nodes for a model that reads labels, got pairs")
@@ -112,7 +110,7 @@ class KnownLabels:
             start += width
 
     def _take_out(self, batch: Batch, node_id: Ints, sums: list[Ints]) -> None:
-        """Take what the targets' own labels added out of the sums of their scopes."""
+        """Subtract the contributions of the targets' own labels from the sums of their scopes."""
         assert self.operator is not None
         targets, place = np.unique(batch.targets[:, 0].numpy(), return_inverse=True)
         vectors = self.vectors[targets].toarray()
@@ -125,7 +123,7 @@ class KnownLabels:
             for part, entry in zip(sums, entries, strict=True):
                 part -= (entry.T @ vectors[known])[node_place]
             return
-        # The row of the known targets that each node's own target is, and the nodes that have one.
+        # The number of each node's own target among the known ones, and the nodes that have one.
         rank = (np.cumsum(known) - 1)[place][batch.subgraph.numpy()]
         rows = np.flatnonzero(known[place][batch.subgraph.numpy()])
         wanted, shown = rank[rows], vectors[known]
@@ -137,14 +135,14 @@ class KnownLabels:
 
 @dataclass(frozen=True, eq=False)
 class RoundedSmoothing:
-    """Â = D^-1/2 (A + I) D^-1/2 in whole multiples of 2^-num_bits, with its columns as easy to reach as its rows."""
+    """Â = D^-1/2 (A + I) D^-1/2 in integer multiples of 2^-num_bits, by rows and by columns."""
 
     graph: Graph
     """Gives A; row v holds the weights of the edges that send to v."""
     num_hops: int
     """The highest power that is used."""
     num_bits: int
-    """So many that no sum of that power overflows 63 bits."""
+    """Bits of the fraction: no sum of that power overflows 63 bits."""
     factor: NDArray[np.float64]
     """[N], the diagonal of D^-1/2."""
     folder: Path | None = None
@@ -190,7 +188,7 @@ class RoundedSmoothing:
 
     @cached_property
     def _receivers(self) -> Graph:
-        """The graph with all edges turned round, so that a row lists who receives from a node."""
+        """The graph with reversed edges: a row lists the receivers of a node."""
         graph = self.graph
         if not graph.directed and graph.edge_weight is None:
             return graph
@@ -237,7 +235,7 @@ def _label_vectors(graph: Graph, nodes: Ints, num_labels: int) -> csr_array[Any]
         raise ValueError(f"inputs: labels must be of the {num_labels} classes that the model reads, {name} has others")
     row, column = (np.arange(len(nodes)), labels) if labels.ndim == 1 else np.nonzero(labels)
     vectors = csr_array((np.ones(len(row), np.int64), (nodes[row], column)), shape=(graph.num_nodes, num_labels))
-    vectors.data[:] = 1  # A node that a split names twice has its label once.
+    vectors.data[:] = 1  # A node may be twice in a split.
     return vectors
 
 

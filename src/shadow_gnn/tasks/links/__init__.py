@@ -1,4 +1,4 @@
-"""Link: prediction of links, from pairs and their negatives to splits, batches and metrics.
+"""Links: link prediction, from pairs and negatives to splits, batches and metrics.
 
-Not for: the model (nn) or how the scope of a pair is chosen (extract).
+Not for: the model (nn) or the scopes of pairs (extract).
 """

@@ -1,6 +1,6 @@
 """Baselines of link prediction by name: heuristics, and an encoder with a dot product.
 
-Not for: what one of them does (heuristics.py, encoder.py).
+Not for: the baselines themselves (heuristics.py, encoder.py).
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from shadow_gnn.tasks.links.metrics import link_metrics
 from shadow_gnn.tasks.links.splits import LinkSplits
 
 LINK_BASELINES: tuple[str, ...] = (*get_args(Heuristic), "encoder")
-"""Their names, in the order in which they are run."""
+"""Names of the baselines, in the order of their runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinkProblem:
-    """What every baseline is given: what a run of shaDow with the same recipe and seed has, too."""
+    """Input of every baseline, the same as for a shaDow run with the same recipe and seed."""
 
     splits: LinkSplits
-    """Links that are known and pairs to predict."""
+    """Known links and pairs to predict."""
     pairs: TrainingPairs
-    """Pairs of each epoch, for what is trained; its seed is that of the weights."""
+    """Pairs of each training epoch; the seed is also that of the weights."""
 
 
 @dataclass(frozen=True)
 class LinkBaseline:
-    """How good a baseline is."""
+    """Result of a baseline."""
 
     name: str
     """One of LINK_BASELINES."""
@@ -46,9 +46,9 @@ class LinkBaseline:
     test: dict[str, float] | None
     """Metrics of the links of the test; None for no test."""
     seconds: float
-    """Time of everything."""
+    """Total time."""
     seed: int
-    """Random seed of what was drawn: the split, negatives, weights."""
+    """Random seed of the split, negatives and weights."""
 
 
 def run_link_baselines(
@@ -58,9 +58,9 @@ def run_link_baselines(
     options: EncoderOptions | None = None,
     progress: Progress = silent,
 ) -> Iterator[LinkBaseline]:
-    """Run baselines on one problem after the other; each sees the links that a split may see.
+    """Run baselines on one problem after the other; each sees the links that its split may see.
 
-    A heuristic draws nothing: on the same pairs again it has the same result, which is not computed again.
+    Heuristics are deterministic: on the same pairs the result is reused.
     """
     for name in names:
         if name not in LINK_BASELINES:
@@ -95,7 +95,7 @@ def _run(name: str, problem: LinkProblem, options: EncoderOptions, progress: Pro
 
 
 def _encoder_memory(splits: LinkSplits, options: EncoderOptions) -> MemoryNeed:
-    """Predict the encoder as full-batch training, whose output is an embedding; learned inputs are as wide as it is."""
+    """Predict the memory as for full-batch training; the output is an embedding, as wide as learned inputs."""
     graph, width = splits.graph, options.hidden_dim
     in_dim = width if graph.x is None else graph.x.shape[1]
     counts = GraphCounts(graph.num_nodes, graph.num_edges, in_dim, width, mapped=False)
@@ -103,7 +103,7 @@ def _encoder_memory(splits: LinkSplits, options: EncoderOptions) -> MemoryNeed:
 
 
 def _heuristic(name: str, splits: LinkSplits, progress: Progress) -> dict[str, Any]:
-    """Score the pairs of valid and test: together where both see the same links, as sources of walks are shared."""
+    """Score the pairs of valid and test; together if both see the same links, to share the sources of walks."""
     chosen = [known for known in get_args(Heuristic) if known == name]
     parts = {"valid": splits.valid.pairs} | ({} if splits.test is None else {"test": splits.test.pairs})
     if splits.test_graph is splits.graph:

@@ -1,6 +1,6 @@
 """Encoder: GraphSAGE on the whole graph with a dot product of the two ends, the usual baseline of link prediction.
 
-Not for: scopes of pairs; messages pass along all known links here, those that are learned from included.
+Not for: scopes of pairs; messages pass along all known links, including the training pairs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.gather import feature_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.epochs import derive_seed, permutation
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate
+from shadow_gnn.recipe.training import LinkMetric
 from shadow_gnn.tasks.links.loader import TrainingPairs
-from shadow_gnn.tasks.links.metrics import LinkMetric, link_metrics
+from shadow_gnn.tasks.links.metrics import link_metrics
 from shadow_gnn.tasks.links.pairs import Ints
 from shadow_gnn.tasks.links.splits import LinkSplits, PairSet
 
@@ -35,7 +37,7 @@ class EncoderOptions:
     num_layers: int = 2
     """Layers of message passing."""
     hidden_dim: int = 64
-    """Width of every layer, and of the columns that are learned for each node of a graph without features."""
+    """Width of every layer, and of the learned inputs of a graph without features."""
     num_epochs: int = 100
     """Passes over the training pairs."""
     batch_size: int = 1 << 16
@@ -45,7 +47,7 @@ class EncoderOptions:
     evaluate_every: int = 5
     """Epochs from one validation to the next."""
     monitor: LinkMetric = "auc"
-    """Metric of the validation by which the best epoch is chosen; AUC decides where it is equal."""
+    """Validation metric that selects the best epoch; AUC breaks ties."""
 
 
 class Encoder(nn.Module):
@@ -100,7 +102,7 @@ def encoder_scores(
 
 
 def _batches(pairs: TrainingPairs, epoch: int, size: int) -> Iterator[tuple[Ints, Floats]]:
-    """Give the pairs of an epoch and their labels, shuffled, in batches of about the same number."""
+    """Yield the pairs of an epoch and their labels, shuffled, in batches of about equal size."""
     chosen = pairs.of_epoch(epoch)
     order = permutation(len(chosen), derive_seed("encoder", pairs.seed, epoch))
     for rows in np.array_split(order, -(-len(order) // size)):
@@ -119,7 +121,7 @@ def _value(scores: Floats, pairs: PairSet, monitor: LinkMetric) -> tuple[float, 
 
 
 def _inputs(graph: Graph, dim: int) -> Tensor:
-    """Return standardized features, or columns to learn where there are none. [N, F]"""
+    """Return standardized features, or learned columns without features. [N, F]"""
     rows = feature_rows(graph, np.arange(graph.num_nodes))
     if rows is None:
         learned: Tensor = torch.randn(graph.num_nodes, dim) / dim**0.5

@@ -1,7 +1,6 @@
-"""Heuristics: scores of pairs by the links around them, without learning: what a link model has to beat.
+"""Heuristics: scores of pairs from the links around them, as baselines of link prediction.
 
-Not for: metrics of the scores (metrics.py). Links of the graph count, whether a pair's own link is among them or not:
-give the graph without the links that are to be predicted.
+Not for: metrics of the scores (metrics.py). All links of the graph count: pass it without the links to predict.
 """
 
 from __future__ import annotations
@@ -21,28 +20,29 @@ from torch import Tensor
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.options import DEFAULT_TELEPORT
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.nn.sparse.ops import Adjacency, aggregate
+from shadow_gnn.nn.sparse.adjacency import Adjacency
+from shadow_gnn.nn.sparse.ops import aggregate
 from shadow_gnn.tasks.links.pairs import Ints, check_pairs
 
 Heuristic = Literal["common-neighbors", "adamic-adar", "resource-allocation", "ppr", "katz"]
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-4
-"""How much of a sum over walks of any length may be left out, as a share of what it could be."""
+"""Largest relative remainder of a sum over walks."""
 _BLOCK_ENTRIES = 1 << 22
-"""Entries of two neighbor lists each that are compared at a time."""
+"""Entries of neighbor lists compared at a time."""
 _BLOCK_VALUES = 1 << 24
-"""Scores of all nodes for many sources that are made at a time; three times that is in use."""
+"""Scores computed at a time; three times that is in use."""
 _MOST_SOURCES = 256
-"""Sources whose walks are counted at a time at most: a row of sums then stays in the cache."""
+"""Most sources at a time: a row of sums then stays in the cache."""
 _SMALL = 64
-"""Nodes up to which eigenvalues are those of a dense matrix."""
+"""Largest graph whose eigenvalues are computed densely."""
 
 
 def heuristic_scores(
     graph: Graph, pairs: ArrayLike, names: Sequence[Heuristic] = get_args(Heuristic), *, progress: Progress = silent
 ) -> dict[str, Floats]:
-    """Score pairs [P, 2] by each heuristic: [P] by name, larger is more like a link, the same in either order.
+    """Score pairs [P, 2] by each heuristic: [P] by name, larger for likelier links, the same in either order.
 
     Links count without weight and direction, self-edges not at all. Memory does not grow with the number of pairs.
     """
@@ -61,19 +61,19 @@ def heuristic_scores(
 
 
 def common_neighbors(graph: Graph, pairs: ArrayLike, progress: Progress = silent) -> Floats:
-    """Count the nodes that are linked to both. [P]"""
+    """Count the common neighbors. [P]"""
     return _shared(graph, pairs, np.ones(graph.num_nodes), "common neighbors", progress)
 
 
 def adamic_adar(graph: Graph, pairs: ArrayLike, progress: Progress = silent) -> Floats:
-    """Add up 1 / log(degree) of the nodes that are linked to both. [P]"""
+    """Add up 1 / log(degree) of the common neighbors. [P]"""
     # A common neighbor of two nodes has at least two links.
     degree = np.maximum(_degrees(_adjacency(graph)), 2)
     return _shared(graph, pairs, 1 / np.log(degree), "Adamic-Adar", progress)
 
 
 def resource_allocation(graph: Graph, pairs: ArrayLike, progress: Progress = silent) -> Floats:
-    """Add up 1 / degree of the nodes that are linked to both. [P]"""
+    """Add up 1 / degree of the common neighbors. [P]"""
     degree = np.maximum(_degrees(_adjacency(graph)), 1)
     return _shared(graph, pairs, 1 / degree, "resource allocation", progress)
 
@@ -88,9 +88,8 @@ def ppr_score(
 ) -> Floats:
     """Add up the PPR of each end as seen from the other. [P]
 
-    A sum over walks up to a length beyond which less than `tolerance` of all PPR is left. One side is computed, the
-    other follows: walks on undirected links are reversible. The work grows with the links of the whole graph times the
-    different nodes of the pairs.
+    A sum over walks; longer ones hold less than `tolerance` of all PPR. The PPR of one side follows from the other:
+    walks on undirected links are reversible. The work is proportional to links of the graph times distinct nodes.
     """
     if not 0 < teleport < 1:
         raise ValueError(f"ppr_score: teleport must be above 0 and below 1, got {teleport}")
@@ -113,9 +112,9 @@ def katz_score(
 ) -> Floats:
     """Add up attenuation^k for each walk of k links between the ends. [P]
 
-    The sum is finite below 1 / the largest eigenvalue of the graph; None takes a tenth of that. It ends at a length
-    where a term's norm, which falls by attenuation times that eigenvalue, is at most `tolerance`: 4 links by default,
-    and pairs that are further apart have the score 0, which ranks better than counting on.
+    The sum is finite below 1 / the largest eigenvalue of the graph; None takes a tenth of that. It ends where the norm
+    of a term, (attenuation * eigenvalue)^k, is at most `tolerance`: 4 links by default. Pairs further apart score 0,
+    which ranks better than longer sums.
     """
     edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     largest = _largest_eigenvalue(edges)
@@ -132,7 +131,7 @@ def katz_score(
 
 
 def _shared(graph: Graph, pairs: ArrayLike, weight: Floats, title: str, progress: Progress) -> Floats:
-    """Add up the weights of common neighbors, as many pairs at a time as their lists allow. [P]"""
+    """Add up the weights of common neighbors, in blocks of pairs. [P]"""
     edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     weighted = csr_array((weight[edges.indices], edges.indices, edges.indptr), shape=edges.shape)
     scores = np.zeros(len(checked))
@@ -149,14 +148,14 @@ def _length(owner: str, rate: float, tolerance: float) -> int:
     """Return the number of terms after which rate^length is at most the tolerance."""
     if not 0 < tolerance < 1:
         raise ValueError(f"{owner}: tolerance must be above 0 and below 1, got {tolerance}")
-    # A power that meets the tolerance but for rounding does meet it.
+    # Allow for rounding of a power that meets the tolerance exactly.
     return max(1, math.ceil(math.log(tolerance) / math.log(rate) - 1e-9))
 
 
 def _series(edges: Any, factor: Floats, pairs: Ints, length: int, shown: tuple[str, Progress]) -> tuple[Floats, int]:
-    """Return the entry of S + S^2 + ... + S^length of each pair, and which end it has its column from. [P]
+    """Return the entry of S + S^2 + ... + S^length of each pair, and the end that selects the column. [P]
 
-    S is the adjacency with rows times `factor`. Columns are made for the end that has fewer different nodes.
+    S is the adjacency with rows times `factor`. Columns are computed for the end with fewer distinct nodes.
     """
     title, progress = shown
     ends = [np.unique(pairs[:, end]) for end in (0, 1)]
@@ -189,14 +188,14 @@ def _walks(adjacency: Adjacency, factor: Tensor, sources: Tensor, length: int) -
 
 
 def _blocks(lengths: Floats, most: int) -> Iterator[tuple[int, int]]:
-    """Cut pairs into runs whose lists together have about `most` entries; a longer one is a run of its own."""
+    """Cut pairs into runs whose lists have about `most` entries together."""
     number = np.cumsum(lengths) // most
     starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(lengths)]
     return (bounds for bounds in itertools.pairwise(starts) if bounds[0] < bounds[1])
 
 
 def _adjacency(graph: Graph) -> Any:
-    """Return 1 for every two linked nodes, in both directions, without self-edges."""
+    """Return the unweighted symmetric adjacency without self-edges."""
     shape = (graph.num_nodes, graph.num_nodes)
     ones = np.ones(graph.num_edges)
     edges = csr_array((ones, np.asarray(graph.indices), np.asarray(graph.indptr)), shape=shape)

@@ -1,6 +1,6 @@
-"""Loader of pairs: each epoch a choice of links and of negatives drawn for it, as batches with labels.
+"""Loader of pairs: the links and drawn negatives of each epoch, as batches with labels.
 
-Not for: validation and test, whose pairs stay the same (loading/loader.py does).
+Not for: validation and test, whose pairs stay the same (loading/loader.py).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from shadow_gnn.tasks.links.splits import NegativeKind, PairSet
 
 @dataclass(frozen=True, eq=False)
 class TrainingPairs:
-    """The pairs of every epoch, which depend on (seed, epoch) alone."""
+    """The pairs of every epoch; they depend only on (seed, epoch)."""
 
     graph: Graph
-    """Whose links are known: drawn negatives are none of them. Links that are held out may come up, as in life."""
+    """Graph of the known links, which are never drawn as negatives; held-out links may be."""
     positive: Ints
     """[P, 2], links to learn from."""
     given_negative: Ints | None = None
@@ -35,7 +35,7 @@ class TrainingPairs:
     num_negatives: int = 1
     """How many are drawn for each link."""
     epoch_share: float = 1.0
-    """Share of the links, and of given negatives, that an epoch goes through."""
+    """Share of the links, and of given negatives, in each epoch."""
     seed: int = 0
     """Random seed."""
 
@@ -80,7 +80,7 @@ class TrainingPairs:
 
 
 class PairLoader:
-    """Batches of training pairs in an order of each epoch's own, with y: 1 for a link, 0 for none."""
+    """Batches of training pairs, shuffled in each epoch, with y: 1 for a link, 0 for none."""
 
     shuffle = True
 
@@ -95,12 +95,8 @@ class PairLoader:
     ) -> None:
         """Store; nothing is drawn yet. model, inputs: as for Loader."""
         self.graph, self.pairs, self.extractor = pairs.graph, pairs, extractor
+        self.targets = pairs.positive  # Negatives are drawn for each epoch.
         self.batch_size, self.model, self.inputs = batch_size, model, inputs
-
-    @property
-    def targets(self) -> Ints:
-        """All links to learn from; negatives come and go. [P, 2]"""
-        return self.pairs.positive
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""

@@ -1,4 +1,4 @@
-"""Metrics of link prediction: how far positive pairs are scored above negative ones.
+"""Metrics of link prediction: the ranks of positive pairs among negative ones.
 
 Not for: gathering scores batch by batch (tasks/metrics.py).
 """
@@ -6,21 +6,21 @@ Not for: gathering scores batch by batch (tasks/metrics.py).
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
+from shadow_gnn.recipe.training import LinkMetric
 
 LINK_METRICS: tuple[LinkMetric, ...] = ("hits50", "hits20", "hits100", "mrr", "auc", "ap")
-"""The first one decides unless a recipe says otherwise, as for ogbl-collab."""
+"""The first one is the default of training.monitor, as for ogbl-collab."""
 
 Scores = NDArray[Any]
 
 
 def _check(positive: Scores, negative: Scores) -> None:
-    """Refuse scores that are no numbers: a rank among them means nothing."""
+    """Refuse nan, which has no rank."""
     for kind, scores in (("positive", positive), ("negative", negative)):
         if bad := int(np.isnan(scores).sum()):
             raise ValueError(f"link: scores must be numbers, got nan for {bad:,} of {scores.size:,} {kind} pairs")
@@ -72,7 +72,7 @@ def average_precision(positive: Scores, negative: Scores) -> float:
 
 
 def link_metrics(positive: Scores, negative: Scores, names: tuple[LinkMetric, ...] = LINK_METRICS) -> dict[str, float]:
-    """Return each metric by its name; nan where there are no positives or no negatives. positive [P], negative [M]"""
+    """Return each metric by its name; nan without positives or negatives. positive [P], negative [M]"""
     if len(positive) == 0 or len(negative) == 0:
         return dict.fromkeys(names, math.nan)
     return {name: _metric(name, positive, negative) for name in names}

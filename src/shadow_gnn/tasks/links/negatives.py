@@ -1,6 +1,6 @@
-"""Negatives: pairs that are no links, drawn by a seed alone.
+"""Negatives: unlinked pairs, drawn by a seed.
 
-Not for: given lists of negatives, which a graph holds (Graph.pairs).
+Not for: given negatives (Graph.pairs).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _MOST_LISTED = 1 << 25
 
 
 def uniform_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = None) -> Ints:
-    """Draw pairs of two different nodes that are no links, each such pair as likely as any other. [count, 2]
+    """Draw unlinked pairs of two different nodes uniformly. [count, 2]
 
-    No pair comes twice, nor any of `avoid` [A, 2]. Of an undirected graph the smaller id stands first.
+    No pair is drawn twice, and none of `avoid` [A, 2]. In an undirected graph the smaller id comes first.
     """
 
     def draw(number: Draws, size: int) -> Ints:
@@ -30,17 +30,17 @@ def uniform_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = 
 
 
 def degree_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = None) -> Ints:
-    """Draw pairs that are no links whose ends are drawn as the ends of links are: in proportion to degree. [count, 2]
+    """Draw unlinked pairs whose ends are drawn in proportion to degree. [count, 2]
 
-    Otherwise as uniform_negatives; nodes without edges are never drawn. With directions, degree counts both.
+    Otherwise as uniform_negatives; nodes without edges are never drawn. Both directions count for the degree.
     """
 
     def ends(number: Draws, size: int, *, sends: bool) -> Ints:
-        """Draw an end of random edges: the sender or the receiver, with directions either one."""
+        """Draw an end of random edges: the sender or the receiver, in a directed graph either one."""
         edge = number.below(max(graph.num_edges, 1), size)
         receiver = np.searchsorted(graph.indptr, edge, side="right") - 1
         sender = np.asarray(graph.indices[edge], dtype=np.int64)
-        # Of edges with directions, senders and receivers alone may leave no pair that is not linked.
+        # In a directed graph, pairs of a sender and a receiver may all be linked.
         first = number.below(2, size) == 0 if graph.directed else sends
         return np.where(first, sender, receiver)
 
@@ -54,12 +54,12 @@ def degree_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = N
 
 
 def count_free(graph: Graph, *, by_degree: bool = False) -> int:
-    """Count the pairs that uniform_negatives, or degree_negatives, can draw from."""
+    """Count the pairs that uniform_negatives or degree_negatives can draw."""
     return _num_free(graph, np.zeros((0, 2), np.int64), _with_edges(graph) if by_degree else None)
 
 
 class Draws:
-    """Random integers that are the same on every platform and with every NumPy."""
+    """Random integers, the same on every platform and with every NumPy."""
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.Philox(key=seed)
@@ -78,7 +78,7 @@ def _distinct(
     draw: Callable[[Draws, int], Ints],
     among: Ints | None = None,
 ) -> Ints:
-    """Draw until there are `count` different pairs that may be; where nearly none may be, choose from a list of all."""
+    """Draw until there are `count` distinct allowed pairs; if few are allowed, choose from a list of all."""
     taken = np.zeros((0, 2), np.int64) if avoid is None else avoid
     free = _num_free(graph, taken, among)
     if count > free:
@@ -93,7 +93,7 @@ def _distinct(
     while len(found) < count:
         fresh = draw(number, 2 * (count - len(found)) + 16)
         found = np.concatenate((found, _allowed(graph, fresh, keys)))
-        # The first of equal pairs stays, so that more draws never change those before.
+        # The first of equal pairs stays, so further draws never change earlier ones.
         _, first = np.unique(keys_of(graph, found), return_index=True)
         found = found[np.sort(first)]
     return found[:count]
@@ -110,7 +110,7 @@ def _allowed(graph: Graph, pairs: Ints, avoided: Ints) -> Ints:
 
 
 def _with_edges(graph: Graph) -> Ints:
-    """Return the nodes that have an edge in either direction, which a self-edge is too."""
+    """Return the nodes with an edge in either direction, including self-edges."""
     return np.union1d(np.flatnonzero(np.diff(graph.indptr)), graph.indices).astype(np.int64)
 
 

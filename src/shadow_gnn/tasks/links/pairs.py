@@ -1,6 +1,6 @@
-"""Pairs: the links of a graph as [P, 2] node ids, looked up, taken out and put in, without a loop over edges.
+"""Pairs: the links of a graph as [P, 2] node ids; lookup, removal and insertion without a loop over edges.
 
-Not for: which links are held out (splits.py) or pairs that are no links (negatives.py).
+Not for: held-out links (splits.py) or unlinked pairs (negatives.py).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shadow_gnn.extract.subgraphs import offsets
+from shadow_gnn.extract.training_view import with_edges
 from shadow_gnn.graph.record import Graph
 
 Ints = NDArray[np.int64]
@@ -17,10 +19,7 @@ Flags = NDArray[np.bool_]
 
 
 def check_pairs(owner: str, graph: Graph, pairs: ArrayLike) -> Ints:
-    """Return pairs as int64 [P, 2] with ends ordered as ordered() does; unknown ids and self-pairs are one clear line.
-
-    The same pair may be given more than once.
-    """
+    """Return pairs as int64 [P, 2], ordered; a ValueError names unknown ids and self-pairs, repeated pairs are fine."""
     array = np.asarray(pairs)
     if array.size == 0:
         return np.zeros((0, 2), np.int64)
@@ -41,7 +40,7 @@ def check_pairs(owner: str, graph: Graph, pairs: ArrayLike) -> Ints:
 
 
 def ordered(graph: Graph, pairs: Ints) -> Ints:
-    """Return pairs of an undirected graph with the smaller id first, so that both ways to write one are the same."""
+    """Return pairs of an undirected graph with the smaller id first, to make both ways to write a pair equal."""
     return pairs if graph.directed else np.sort(pairs, axis=1)
 
 
@@ -56,16 +55,16 @@ def links_of(graph: Graph) -> Ints:
 
 
 def count_links(graph: Graph) -> int:
-    """Count what links_of returns, without making it."""
+    """Count the links, without listing them."""
     nodes = np.arange(graph.num_nodes, dtype=np.int64)
     num_edges = graph.num_edges - int((positions_of(graph, nodes, nodes) >= 0).sum())
     return num_edges if graph.directed else num_edges // 2
 
 
 def positions_of(graph: Graph, sender: Ints, receiver: Ints) -> Ints:
-    """Return where each edge stands in the graph's indices, -1 where there is none. [P]
+    """Return the position of each edge in the graph's indices, -1 for none. [P]
 
-    All pairs are searched side by side, a halving at a time: log2 of the largest degree steps and no table of edges.
+    A binary search of all pairs at once: log2 of the largest degree steps and no table of edges.
     """
     low = np.asarray(graph.indptr[receiver], dtype=np.int64)
     high = np.asarray(graph.indptr[receiver + 1], dtype=np.int64)
@@ -95,29 +94,16 @@ def keys_of(graph: Graph, pairs: Ints) -> Ints:
 
 
 def without_links(graph: Graph, pairs: Ints) -> Graph:
-    """Return the graph without the edges between each pair, in both directions; pairs that are not linked are fine."""
+    """Return the graph without the edges between each pair, in both directions; unlinked pairs are ignored."""
     ends = np.concatenate((pairs, pairs[:, ::-1]))
     positions = positions_of(graph, ends[:, 0], ends[:, 1])
     keep = np.ones(graph.num_edges, dtype=bool)
     keep[positions[positions >= 0]] = False
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep, dtype=np.int64)))
-    return replace(
-        graph,
-        indptr=before[graph.indptr],
-        indices=graph.indices[keep],
-        edge_weight=None if graph.edge_weight is None else graph.edge_weight[keep],
-        edge_attr=None if graph.edge_attr is None else graph.edge_attr[keep],
-        edge_id=None if graph.edge_id is None else graph.edge_id[keep],
-        path=None,
-        fingerprint_hint=None,
-    )
+    return with_edges(graph, offsets(keep)[graph.indptr], keep)
 
 
 def with_links(graph: Graph, pairs: Ints) -> Graph:
-    """Return the graph with these pairs as links too, of weight 1 where it has weights; links that are there stay.
-
-    Where each edge came from is not known any more; a graph with edge features has none for the new ones.
-    """
+    """Return the graph with these pairs as additional links, of weight 1 in a weighted graph, without edge ids."""
     if graph.edge_attr is not None:
         raise ValueError("link: use_valid_edges must be false for given pairs in a graph with edge features")
     fresh = pairs if graph.directed else np.concatenate((pairs, pairs[:, ::-1]))
@@ -127,11 +113,10 @@ def with_links(graph: Graph, pairs: Ints) -> Graph:
     rows = np.concatenate((receiver, fresh[:, 1]))
     columns = np.concatenate((np.asarray(graph.indices, dtype=np.int64), fresh[:, 0]))
     order = np.lexsort((columns, rows))
-    counts = np.bincount(rows, minlength=graph.num_nodes)
     weight = graph.edge_weight
     return replace(
         graph,
-        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64))),
+        indptr=offsets(np.bincount(rows, minlength=graph.num_nodes)),
         indices=columns[order].astype(graph.indices.dtype),
         edge_weight=None if weight is None else np.concatenate((weight, np.ones(len(fresh), np.float32)))[order],
         edge_id=None,

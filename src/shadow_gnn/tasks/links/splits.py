@@ -1,4 +1,4 @@
-"""Splits: which links are known and which are to be predicted, with negatives, and the graph that each split sees.
+"""Splits: known links, links to predict, negatives, and the graph that each split sees.
 
 Not for: batches of pairs (loader.py). The links of validation and test are in no graph that training sees.
 """
@@ -24,6 +24,7 @@ from shadow_gnn.tasks.links.pairs import (
     with_links,
     without_links,
 )
+from shadow_gnn.tasks.task import name_of
 
 NegativeKind = Literal["uniform", "degree", "given"]
 TimeSource = Literal["attr", "weight"]
@@ -31,12 +32,12 @@ TimeSource = Literal["attr", "weight"]
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """Pairs to predict and what is true of each."""
+    """Pairs to predict and their labels."""
 
     positive: Ints
     """[P, 2], links."""
     negative: Ints
-    """[M, 2], pairs that are none."""
+    """[M, 2], unlinked pairs."""
 
     def __len__(self) -> int:
         """Return the number of pairs of both kinds."""
@@ -55,20 +56,20 @@ class PairSet:
 
 @dataclass(frozen=True, eq=False)
 class LinkSplits:
-    """Links that are known and links to predict."""
+    """Known links and links to predict."""
 
     graph: Graph
-    """Whose edges carry messages in training and validation: training links alone."""
+    """Graph for messages in training and validation: only training links."""
     test_graph: Graph
-    """Whose edges carry messages in the test: the same, with use_valid_edges also the links of validation."""
+    """Graph for messages in the test: the same, with use_valid_edges also the links of validation."""
     train: Ints
     """[P, 2], the links to learn from."""
     train_negative: Ints | None
-    """[M, 2], given negatives of training; None where they are drawn."""
+    """[M, 2], given negatives of training; None to draw them."""
     valid: PairSet
-    """What decides which epoch is the best."""
+    """Validation pairs, which select the best epoch."""
     test: PairSet | None
-    """What the model is judged by; None for no test."""
+    """Test pairs; None for no test."""
 
     def graph_of(self, split: str) -> Graph:
         """Return the graph whose edges carry messages in a split."""
@@ -85,7 +86,7 @@ class LinkSplits:
 
 @dataclass(frozen=True)
 class SplitOptions:
-    """How links are held out."""
+    """Options of the split."""
 
     kind: Literal["given", "random", "time"] = "random"
     """The graph's own pairs, links at random, or the latest links."""
@@ -94,17 +95,17 @@ class SplitOptions:
     test_share: float = 0.1
     """Share of the links for the test; 0 for no test; not for given pairs."""
     negatives: NegativeKind = "uniform"
-    """How negatives are drawn where none are given."""
+    """How negatives are drawn if none are given."""
     use_valid_edges: bool = False
     """Whether links of validation carry messages in the test."""
     time: TimeSource = "attr"
     """Where the time of a link is: the first column of edge_attr, or edge_weight."""
     seed: int = 0
-    """Decides which links and negatives are drawn."""
+    """Random seed of links and negatives."""
 
 
 def make_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
-    """Split the links of a graph; a graph or options without links for a split are one clear line."""
+    """Split the links of a graph; a ValueError names a split without links."""
     if options.kind == "given":
         return _given_splits(graph, options)
     links = links_of(graph)
@@ -116,7 +117,7 @@ def make_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     for name, part, wanted in (("train", train, True), ("valid", valid, True), ("test", test, options.test_share > 0)):
         if wanted and len(part) == 0:
             raise ValueError(
-                f"link: split {name!r} must have links, {_name(graph)} has {len(links):,} of which it gets none; "
+                f"link: split {name!r} must have links, {name_of(graph)} has {len(links):,} of which it gets none; "
                 "change valid_share or test_share"
             )
     held = np.concatenate((valid, test))
@@ -133,15 +134,15 @@ def make_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
 
 
 def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
-    """Take the pairs of the graph. Its links are training links, but for those of validation and test alone.
+    """Take the pairs of the graph; its links are training links, except those only in validation or test.
 
-    A pair that is given for training and again for validation or test, as where authors meet a second time, is a
-    training link: it stays in the graph, and out of its own scope as every predicted link.
+    A pair that is given both for training and for validation or test is a training link: it stays in the graph, and is
+    hidden in its own scope.
     """
     valid, test = (_given(graph, f"{split}_pos") for split in ("valid", "test"))
     if valid is None or len(valid) == 0:
         known = ", ".join(graph.pairs) or "none"
-        raise ValueError(f"link: graph must have pairs valid_pos for given splits, {_name(graph)} has {known}")
+        raise ValueError(f"link: graph must have pairs valid_pos for given splits, {name_of(graph)} has {known}")
     held = valid if test is None else np.concatenate((valid, test))
     train = _given(graph, "train_pos")
     if train is not None:
@@ -149,7 +150,7 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     known_graph = without_links(graph, held) if are_linked(graph, held).any() else graph
     train = links_of(known_graph) if train is None else train
     if len(train) == 0:
-        raise ValueError(f"link: split 'train' must have links, {_name(graph)} has none beside validation and test")
+        raise ValueError(f"link: split 'train' must have links, {name_of(graph)} has none except validation and test")
     wanted = {"valid": valid} if test is None else {"valid": valid, "test": test}
     given = {name: _given(graph, f"{name}_neg") for name in wanted}
     drawn = _negatives(
@@ -169,7 +170,7 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
 def _given(graph: Graph, name: str) -> Ints | None:
     if name not in graph.pairs:
         return None
-    return check_pairs(f"{_name(graph)}: {name}", graph, np.asarray(graph.pairs[name]))
+    return check_pairs(f"{name_of(graph)}: {name}", graph, np.asarray(graph.pairs[name]))
 
 
 def _given_negatives(graph: Graph, options: SplitOptions) -> Ints | None:
@@ -177,12 +178,12 @@ def _given_negatives(graph: Graph, options: SplitOptions) -> Ints | None:
         return None
     found = _given(graph, "train_neg")
     if found is None or len(found) == 0:
-        raise ValueError(f"link: graph must have pairs train_neg for given negatives, {_name(graph)} has none")
+        raise ValueError(f"link: graph must have pairs train_neg for given negatives, {name_of(graph)} has none")
     return found
 
 
 def _negatives(graph: Graph, options: SplitOptions, wanted: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
-    """Draw as many negatives as asked for each split: no links of the whole graph, nor of `avoid`, and none twice."""
+    """Draw negatives for each split: no links of the whole graph, none of `avoid`, and none twice."""
     draw = degree_negatives if options.negatives == "degree" else uniform_negatives
     found: dict[str, Ints] = {}
     for name, (count, avoid) in wanted.items():
@@ -195,10 +196,6 @@ def _times(graph: Graph, links: Ints, source: TimeSource) -> NDArray[np.float64]
     array = graph.edge_attr if source == "attr" else graph.edge_weight
     if array is None or (array.ndim == 2 and array.shape[1] == 0):
         needed = "edge features" if source == "attr" else "edge weights"
-        raise ValueError(f"link: graph must have {needed} for splits by time, {_name(graph)} has none")
+        raise ValueError(f"link: graph must have {needed} for splits by time, {name_of(graph)} has none")
     values = array[positions_of(graph, links[:, 0], links[:, 1])]
     return np.asarray(values if values.ndim == 1 else values[:, 0], dtype=np.float64)
-
-
-def _name(graph: Graph) -> str:
-    return "the graph in memory" if graph.path is None else str(graph.path)
