@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace shadow {
 
 // Borrowed ragged arrays, as in Subgraphs.
@@ -52,6 +54,7 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
     if (view.ptr[scope] < 0 || view.ptr[scope + 1] < view.ptr[scope] || view.ptr[scope + 1] > view.num_nodes) {
       throw std::invalid_argument("ptr must ascend from 0 to the number of nodes");
     }
+    count_steps(view.ptr[scope + 1] - view.ptr[scope] + 1);
     for (int64_t node = view.ptr[scope]; node < view.ptr[scope + 1]; ++node) {
       const auto place = static_cast<size_t>(out.place[static_cast<size_t>(node)]);
       out.source[place] = node;
@@ -70,6 +73,7 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
     if (first < 0 || last < first || last > view.num_edges || edge + (last - first) > view.num_edges) {
       throw std::invalid_argument("indptr must ascend from 0 to the number of edges");
     }
+    count_steps(last - first + 1);
     for (int64_t from = first; from < last; ++from, ++edge) {
       const int32_t column = view.indices[from];
       if (column < 0 || column >= size) throw std::invalid_argument("indices must be positions within their scope");

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -24,9 +25,14 @@ struct CorruptGraph : std::runtime_error {
 [[noreturn]] inline void throw_bad_id(int64_t id, int64_t num_nodes) {
   throw CorruptGraph("indices holds " + std::to_string(id) + ", not a node of a graph of " + std::to_string(num_nodes));
 }
+[[noreturn]] inline void throw_bad_weight(float weight, int64_t row) {
+  throw CorruptGraph("edge_weight must be finite and not negative, got " + std::to_string(weight) + " in row " +
+                     std::to_string(row));
+}
 [[noreturn]] inline void throw_bad_argument(const char* name, int64_t id, int64_t num_nodes) {
-  throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " + std::to_string(num_nodes - 1) +
-                              ", got " + std::to_string(id));
+  const std::string range = "from 0 to " + std::to_string(num_nodes - 1) + ", got " + std::to_string(id);
+  throw std::invalid_argument(std::string(name) + " must be node ids " +
+                              (num_nodes > 0 ? range : "of the graph, which has no nodes, got " + std::to_string(id)));
 }
 
 template <class Id>
@@ -94,6 +100,13 @@ struct Csr {
   Id checked(Id id) const {
     if (!has(id)) throw_bad_id(id, num_nodes);
     return id;
+  }
+
+  // The weight at a position of `indices`. Like ids, it may have changed since it was verified.
+  float weight_at(int64_t position) const {
+    const float value = weight[position];
+    if (!(value >= 0 && value <= std::numeric_limits<float>::max())) throw_bad_weight(value, position);
+    return value;
   }
 
   // Return what a caller gave as a node; name: of the argument.

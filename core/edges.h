@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace shadow {
 
 // A list of edges for each node: node i has the entries ptr[i] to ptr[i + 1].
@@ -76,6 +78,7 @@ class Edges {
     receivers_.other = unset<int32_t>(num_edges_);
     int64_t before = 0;
     for (int64_t node = 0; node <= num_nodes_; ++node) {
+      count_steps(1);
       const int64_t here = indptr[node];
       if (here < before || here > num_edges_ || (node == 0 && here != 0)) {
         throw std::invalid_argument("indptr must ascend from 0 to " + std::to_string(num_edges_) + ", got " +
@@ -90,9 +93,10 @@ class Edges {
                                   std::to_string(before));
     }
     for (int64_t edge = 0; edge < num_edges_; ++edge) {
+      count_steps(1);
       const int64_t sender = indices[edge];
       if (sender < 0 || sender >= num_nodes_) {
-        throw std::invalid_argument("indices must be from 0 to " + std::to_string(num_nodes_ - 1) + ", got " +
+        throw std::invalid_argument("indices must be from 0 to below " + std::to_string(num_nodes_) + ", got " +
                                     std::to_string(sender));
       }
       receivers_.other[static_cast<size_t>(edge)] = static_cast<int32_t>(sender);
@@ -106,6 +110,7 @@ class Edges {
     std::vector<int32_t> leader(count, -1);
     std::vector<int32_t> next(count + 1, 0);
     for (size_t row = 0; row < count; ++row) {
+      count_steps(receivers_.ptr[row + 1] - receivers_.ptr[row] + 1);
       if (leader[row] < 0) leader[row] = static_cast<int32_t>(row);
       for (int64_t at = receivers_.ptr[row]; at < receivers_.ptr[row + 1]; ++at) {
         int32_t& follower = leader[static_cast<size_t>(receivers_.other[static_cast<size_t>(at)])];
@@ -138,6 +143,7 @@ class Edges {
     const auto count = static_cast<size_t>(num_nodes_);
     std::vector<int64_t> next(count + 1, 0);
     for (int64_t edge = 0; edge < num_edges_; ++edge) {
+      count_steps(1);
       ++next[static_cast<size_t>(receivers_.other[static_cast<size_t>(edge)]) + 1];
     }
     for (size_t node = 0; node < count; ++node) {
@@ -146,6 +152,7 @@ class Edges {
     }
     std::copy(next.begin(), next.end(), out.ptr.get());
     for (size_t row = 0; row < count; ++row) {
+      count_steps(receivers_.ptr[row + 1] - receivers_.ptr[row] + 1);
       for (int64_t edge = receivers_.ptr[row]; edge < receivers_.ptr[row + 1]; ++edge) {
         const auto sender = static_cast<size_t>(receivers_.other[static_cast<size_t>(edge)]);
         const auto at = static_cast<size_t>(next[sender]++);

@@ -34,7 +34,7 @@ inline float widen_half(uint16_t half) {
 
 inline void check_row(int64_t row, int64_t num_rows) {
   if (row < 0 || row >= num_rows) {
-    throw std::invalid_argument("row must be from 0 to " + std::to_string(num_rows - 1) + ", got " +
+    throw std::invalid_argument("row must be from 0 to below " + std::to_string(num_rows) + ", got " +
                                 std::to_string(row));
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "lists.h"
 #include "rng.h"
 #include "scope.h"
@@ -54,12 +55,14 @@ class Khop {
     if (options.fanout < 0 || size <= options.fanout) {
       edges_touched_ += size;
       for (int64_t number = 0; number < size && found_.size() < limit; ++number) {
+        count_steps(1);
         found_.reserve_more(1);
         found_.add(csr.checked(open.entry(number)));
       }
       return;
     }
     edges_touched_ += options.fanout;
+    count_steps(options.fanout);
     draw(size, options, rng);
     found_.reserve_more(picks_.size());
     for (size_t pick = 0; pick < picks_.size() && found_.size() < limit; ++pick) {

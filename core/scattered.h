@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "guard.h"
+#include "interrupt.h"
 #include "pages.h"
 #include "prefetch.h"
 
@@ -25,6 +26,9 @@ enum class Ask { kWhenWaiting, kAlways, kNever };
 // Pieces lie far apart, so each is prefetched this many items before it is read.
 constexpr int64_t kItemsAhead = 12;
 
+// A step (interrupt.h) is a cache line of a piece.
+inline void count_piece(const Piece& piece) { count_steps(1 + piece.num_bytes / 64); }
+
 // Copy items in their order until some had to be waited for; return how many are done.
 template <class PieceOf, class Copy>
 int64_t copy_in_order(int64_t count, PieceOf&& piece_of, Copy&& copy, Ask ask) {
@@ -37,6 +41,7 @@ int64_t copy_in_order(int64_t count, PieceOf&& piece_of, Copy&& copy, Ask ask) {
         const Piece ahead = piece_of(done + kItemsAhead);
         for (int64_t line = 0; line < ahead.num_bytes && line < 256; line += 64) prefetch(ahead.first + line);
       }
+      count_piece(piece_of(done));
       copy(done);
     }
     if (ask != Ask::kNever && page_waits() - waits > chunk / 32) break;
@@ -61,7 +66,10 @@ void copy_asked(const std::vector<int64_t>& order, PieceOf&& piece_of, Copy&& co
   ask(0);
   for (int64_t first = 0; first < count; first += kWindow) {
     ask(first + kWindow);
-    for (int64_t at = first; at < std::min(first + kWindow, count); ++at) copy(order[static_cast<size_t>(at)]);
+    for (int64_t at = first; at < std::min(first + kWindow, count); ++at) {
+      count_piece(piece_of(order[static_cast<size_t>(at)]));
+      copy(order[static_cast<size_t>(at)]);
+    }
   }
 }
 

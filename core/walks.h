@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "lists.h"
 #include "prefetch.h"
 #include "rng.h"
@@ -51,34 +52,36 @@ class Steps {
     if (entry < 0 || entry == open.gap) return 0;
     const int64_t first = open.row.position;
     const double total = before(first + open.row.size()) - before(first) - hidden(open);
-    const double share = weight_[first + entry] / total;
+    const double share = weight(first + entry) / total;
     return share > 0 ? std::min(share, 1.0) : 0;
   }
 
  private:
   static uint64_t to_bound(int64_t size) { return static_cast<uint64_t>(size); }
 
+  double weight(int64_t position) const { return lists_.csr().weight_at(position); }
+
   double hidden(const OpenRow<Id>& open) const {
-    return open.gap >= 0 ? static_cast<double>(weight_[open.row.position + open.gap]) : 0;
+    return open.gap >= 0 ? weight(open.row.position + open.gap) : 0;
   }
 
   // The sum of all weights in front of `position`.
   double before(int64_t position) const {
     const int64_t block = position / kWeightBlock;
     double sum = sums_[block];
-    for (int64_t entry = block * kWeightBlock; entry < position; ++entry) sum += weight_[entry];
+    for (int64_t entry = block * kWeightBlock; entry < position; ++entry) sum += weight(entry);
     return sum;
   }
 
   int64_t scan(const OpenRow<Id>& open, Rng& rng) const {
-    const float* const weight = weight_ + open.row.position;
     const int64_t size = open.size();
+    const auto weight_of = [&](int64_t number) { return weight(open.row.position + open.at(number)); };
     double total = 0;
-    for (int64_t number = 0; number < size; ++number) total += weight[open.at(number)];
+    for (int64_t number = 0; number < size; ++number) total += weight_of(number);
     if (!(total > 0)) return -1;
     double left = to_unit(rng.next()) * total;
     for (int64_t number = 0; number < size; ++number) {
-      left -= weight[open.at(number)];
+      left -= weight_of(number);
       if (left < 0) return open.row.position + open.at(number);
     }
     return open.row.position + open.at(size - 1);
@@ -99,7 +102,7 @@ class Steps {
     }
     int64_t entry = std::max(first, block * kWeightBlock);
     double sum = before(entry);
-    while (entry < last - 1 && !(mark < (sum += weight_[entry]))) ++entry;
+    while (entry < last - 1 && !(mark < (sum += weight(entry)))) ++entry;
     if (entry != first + open.gap || open.gap < 0) return entry;
     return entry + 1 < last ? entry + 1 : entry - 1;  // Rounding may end on what is hidden; there are others.
   }
@@ -122,6 +125,7 @@ class Herd {
     for (size_t first = 0; first < at.size(); first += kChunk) {
       const size_t last = std::min(first + kChunk, at.size());
       int64_t entry[kChunk];
+      count_steps(static_cast<int64_t>(last - first));
       for (size_t walk = first; walk < last; ++walk) csr.prefetch_degree(at[walk]);
       for (size_t walk = first; walk < last; ++walk) {
         const int64_t drawn = at[walk] < 0 ? -1 : steps.draw(at[walk], rng);
@@ -218,6 +222,7 @@ class Rwr {
   void count() {
     constexpr size_t kAhead = 8;
     const std::vector<Id>& at = herd_.at;
+    count_steps(static_cast<int64_t>(at.size()));
     for (size_t walk = 0; walk < at.size(); ++walk) {
       if (walk + kAhead < at.size()) visits_.prefetch(at[walk + kAhead]);
       ++visits_[visits_.number_of(at[walk])];
