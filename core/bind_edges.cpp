@@ -137,8 +137,6 @@ AttendTask<Value> attend_task(const Edges& edges, const Numbers& value, const Nu
   const int64_t num_values = size_of(value, 0, 3, "value"), heads = size_of(value, 1, 3, "value");
   check_rows(num_values, edges.num_nodes(), "value");
   check_rows(num_rows, num_values, "out");
-  // What a thread keeps of the entries of a row: of no rows, the heads may be any number.
-  times(static_cast<size_t>(edges.receivers().longest) + 2, times(static_cast<size_t>(heads), sizeof(double)));
   using Number = Sum<Value>;
   AttendTask<Value> task;
   task.edges = &edges;
@@ -166,6 +164,7 @@ void attend_edges(const Edges& edges, const Numbers& value, const Numbers& from_
     auto task = attend_task<Value>(edges, value, from_score, to_score, weight, self_weight, slope, num_rows);
     task.part = memory<Sum<Value>>(part, "part", {task.num_kept(), task.heads});
     auto* const to = memory<Value>(out, "out", {num_rows, task.heads, task.dim});
+    if (task.num_values == 0) return;  // Of no rows, the heads may be any number.
     const nb::gil_scoped_release release;
     attend(task, to, num_threads);
   });
@@ -192,6 +191,7 @@ void attend_edges_backward(const Edges& edges, const Numbers& value, const Numbe
         sum.data(),
         memory<Number>(weight_gradient, "weight_gradient", {edges.num_edges()}),
         memory<Number>(self_gradient, "self_gradient", {edges.num_nodes()})};
+    if (task.num_values == 0) return;
     const nb::gil_scoped_release release;
     attend_backward(task, gradients, num_threads);
   });

@@ -37,6 +37,9 @@ SaintOptions saint_options(const std::string& kind, int64_t budget, int64_t walk
   return options;
 }
 
+// Counted in one call.
+constexpr int64_t kMostSubgraphs = 1 << 24;
+
 using Counts = Array<int32_t, nb::ndim<1>>;
 
 // Draws GraphSAINT's subgraphs of one graph, whose arrays it keeps alive.
@@ -91,7 +94,9 @@ class SaintSampler {
   nb::tuple count(uint64_t seed, uint64_t first, int64_t num_subgraphs, const Counts& node_count,
                   const Counts& edge_count, int num_threads) const {
     check_threads(num_threads);
-    if (num_subgraphs < 0 || num_subgraphs > INT32_MAX) throw std::invalid_argument("num_subgraphs must be in range");
+    if (num_subgraphs < 0 || num_subgraphs > kMostSubgraphs) {
+      throw std::invalid_argument("num_subgraphs must be in range, from 0 to 2^24");
+    }
     const size_t num_edges = std::visit([](const auto& array) { return array.shape(0); }, graph_.indices);
     if (node_count.shape(0) + 1 != graph_.indptr.shape(0) || edge_count.shape(0) != num_edges) {
       throw std::invalid_argument("node_count and edge_count must have one number per node and per edge of the graph");

@@ -49,14 +49,16 @@ def test_a_result_that_no_memory_holds_is_an_error() -> None:
         _core.gather_float(np.empty((0, 2**60), np.float32), many, None)
     with pytest.raises(ValueError, match="must fit in memory"):
         _core.gather_raw(np.empty((0, 2**60), np.uint8), many)
-    with pytest.raises(ValueError, match="must fit in memory"):
-        edges = _core.Edges(np.zeros(1, np.int64), np.zeros(0, np.int64))
-        empty, part = np.empty((0, 2**59, 1), np.float32), np.empty((0, 2**59), np.float32)
-        _core.attend_edges(edges, empty, part, part, None, None, 0.2, part, empty.copy(), 1)
     with pytest.raises(MemoryError):
         _core.gather_csr(
             np.arange(9), np.arange(8, dtype=np.int32), np.ones(8, np.float32), 2**31 - 1, np.zeros(2**16, np.int64)
         )
+
+
+def test_no_rows_of_any_number_of_heads_are_no_rows() -> None:
+    edges = _core.Edges(np.zeros(1, np.int64), np.zeros(0, np.int64))
+    value, part = np.empty((0, 2**59, 1), np.float32), np.empty((0, 2**59), np.float32)
+    _core.attend_edges(edges, value, part, part, None, None, 0.2, part, value.copy(), 1)
 
 
 def test_a_folder_that_lies_about_its_columns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
