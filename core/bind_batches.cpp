@@ -103,14 +103,14 @@ nb::tuple hop_counts(const GraphView& graph, const In1<int64_t>& targets, int64_
 }  // namespace
 
 void bind_batches(nb::module_& m) {
-  m.def("drnl", &drnl_of, Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("ends").noconvert(),
-        nb::arg("max_label"), nb::arg("max_distance"));
+  m.def("drnl", &drnl_of, Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("ends").noconvert(), nb::arg("max_label"), nb::arg("max_distance"));
   m.def("collate", &collate_scopes, Guarded(), nb::arg("ptr").noconvert(), nb::arg("hop").noconvert(),
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("by_hop"));
-  m.def("closure", &closure_of, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
-        nb::arg("fanouts").noconvert().none(), nb::arg("positions"), nb::arg("seed"));
-  m.def("hop_counts", &hop_counts, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
-        nb::arg("num_threads"));
+  m.def("closure", &closure_of, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("num_hops"), nb::arg("fanouts").noconvert().none(), nb::arg("positions"), nb::arg("seed"));
+  m.def("hop_counts", &hop_counts, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("num_hops"), nb::arg("num_threads"));
 }
 
 }  // namespace shadow

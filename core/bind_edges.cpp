@@ -329,13 +329,13 @@ void bind_edges(nb::module_& m) {
         nb::arg("scale").noconvert(), nb::arg("offset").noconvert(), nb::arg("plus").noconvert().none(),
         nb::arg("heads"), nb::arg("activation"), nb::arg("epsilon"), nb::arg("mean").noconvert(),
         nb::arg("inverse").noconvert(), nb::arg("out").noconvert(), nb::arg("num_threads"));
-  m.def("norm_rows_backward", &norm_rows_backward_of, Guarded(), nb::arg("x").noconvert(), nb::arg("bias").noconvert().none(),
-        nb::arg("scale").noconvert(), nb::arg("heads"), nb::arg("activation"), nb::arg("mean").noconvert(),
-        nb::arg("inverse").noconvert(), nb::arg("out_gradient").noconvert(), nb::arg("x_gradient").noconvert(),
-        nb::arg("bias_gradient").noconvert().none(), nb::arg("scale_gradient").noconvert(),
-        nb::arg("offset_gradient").noconvert(), nb::arg("num_threads"));
-  m.def("drop_numbers", &drop_numbers, Guarded(), nb::arg("x").noconvert(), nb::arg("out").noconvert(), nb::arg("share"),
-        nb::arg("seed"), nb::arg("num_threads"));
+  m.def("norm_rows_backward", &norm_rows_backward_of, Guarded(), nb::arg("x").noconvert(),
+        nb::arg("bias").noconvert().none(), nb::arg("scale").noconvert(), nb::arg("heads"), nb::arg("activation"),
+        nb::arg("mean").noconvert(), nb::arg("inverse").noconvert(), nb::arg("out_gradient").noconvert(),
+        nb::arg("x_gradient").noconvert(), nb::arg("bias_gradient").noconvert().none(),
+        nb::arg("scale_gradient").noconvert(), nb::arg("offset_gradient").noconvert(), nb::arg("num_threads"));
+  m.def("drop_numbers", &drop_numbers, Guarded(), nb::arg("x").noconvert(), nb::arg("out").noconvert(),
+        nb::arg("share"), nb::arg("seed"), nb::arg("num_threads"));
   m.def("draw_kept_edges", &draw_kept_edges, Guarded(), nb::arg("edges"), nb::arg("share"), nb::arg("seed"),
         nb::arg("keep").noconvert());
 }

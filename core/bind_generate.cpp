@@ -101,11 +101,12 @@ void bind_generate(nb::module_& m) {
              double inside, uint64_t seed) {
             new (self) GraphModel(model_of(kind, num_nodes, num_classes, num_communities, inside, seed));
           },
-          Guarded(), nb::arg("kind"), nb::kw_only(), nb::arg("num_nodes"), nb::arg("num_classes"), nb::arg("num_communities"),
-          nb::arg("inside"), nb::arg("seed"))
+          Guarded(), nb::arg("kind"), nb::kw_only(), nb::arg("num_nodes"), nb::arg("num_classes"),
+          nb::arg("num_communities"), nb::arg("inside"), nb::arg("seed"))
       .def("edges", &edges, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_threads"))
       .def("labels", &labels, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_threads"))
-      .def("features", &features, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_columns"), nb::arg("num_threads"))
+      .def("features", &features, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_columns"),
+           nb::arg("num_threads"))
       .def("splits", &splits, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("train_end"), nb::arg("valid_end"),
            nb::arg("test_end"), nb::arg("num_threads"));
 }

@@ -157,8 +157,8 @@ nb::tuple induce_nodes(const GraphView& graph, const In1<int64_t>& node_id) {
 
 void bind_saint(nb::module_& m) {
   nb::class_<SaintSampler>(m, "SaintSampler", "Draws GraphSAINT's subgraphs of a graph by (seed, number).")
-      .def(nb::init<const GraphView&, const In1<int64_t>&, const std::string&, int64_t, int64_t, int64_t>(),
-           Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("kind"), nb::arg("budget"),
+      .def(nb::init<const GraphView&, const In1<int64_t>&, const std::string&, int64_t, int64_t, int64_t>(), Guarded(),
+           nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("kind"), nb::arg("budget"),
            nb::arg("walk_length"), nb::arg("frontier"))
       .def("nodes", &SaintSampler::nodes, Guarded(), nb::arg("seed"), nb::arg("number"))
       .def("subgraph", &SaintSampler::subgraph, Guarded(), nb::arg("seed"), nb::arg("number"))

@@ -69,8 +69,7 @@ bool is_tolerance(double tolerance) { return tolerance == 0 || (tolerance >= 1e-
 nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double teleport,
                       double tolerance, double precision, double threshold, bool relative_threshold, bool stochastic,
                       int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide, bool bare) {
-  const bool valid =
-      topk >= 1 && is_teleport(teleport) && is_tolerance(tolerance) && precision > 0 && threshold >= 0;
+  const bool valid = topk >= 1 && is_teleport(teleport) && is_tolerance(tolerance) && precision > 0 && threshold >= 0;
   if (!valid) throw std::invalid_argument("options of a PPR extraction are out of range");
   const PprOptions ppr{teleport, topk, tolerance, precision, threshold, relative_threshold};
   const ExtractOptions options = stochastic ? ExtractOptions(StochasticPprOptions{ppr}) : ExtractOptions(ppr);
@@ -180,8 +179,8 @@ nb::tuple extract_similar(const GraphView& graph, const In2<int64_t>& targets, c
 nb::tuple extract_katz(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double attenuation,
                        double max_weight, double tolerance, double precision, bool positions, uint64_t seed,
                        int num_threads, int hide) {
-  const bool valid =
-      topk >= 1 && attenuation > 0 && std::isfinite(attenuation) && max_weight >= 0 && is_tolerance(tolerance) && precision > 0;
+  const bool valid = topk >= 1 && attenuation > 0 && std::isfinite(attenuation) && max_weight >= 0 &&
+                     is_tolerance(tolerance) && precision > 0;
   if (!valid) throw std::invalid_argument("options of a Katz extraction are out of range");
   const KatzOptions options{attenuation, max_weight, topk, tolerance, precision};
   return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
@@ -332,30 +331,30 @@ void bind_scopes(nb::module_& m) {
   m.def("extract_khop", &extract_khop, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("num_hops"), nb::arg("fanout"), nb::arg("replace"), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_ppr", &extract_ppr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
+  m.def("extract_ppr", &extract_ppr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
         nb::arg("relative_threshold"), nb::arg("stochastic"), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0, nb::arg("bare") = false);
   nb::class_<FeatureArrays>(m, "Features")
       .def_static("dense", &FeatureArrays::dense, Guarded(), nb::arg("matrix").noconvert(),
                   nb::arg("scale").noconvert() = nb::none())
-      .def_static("sparse", &FeatureArrays::sparse, Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-                  nb::arg("data").noconvert(), nb::arg("width"));
+      .def_static("sparse", &FeatureArrays::sparse, Guarded(), nb::arg("indptr").noconvert(),
+                  nb::arg("indices").noconvert(), nb::arg("data").noconvert(), nb::arg("width"));
   m.def("extract_similar", &extract_similar, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("features"), nb::arg("topk"), nb::arg("candidates"), nb::arg("teleport"), nb::arg("precision"),
         nb::arg("more_ptr").noconvert().none(), nb::arg("more_id").noconvert().none(), nb::arg("max_nodes"),
         nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_katz", &extract_katz, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("attenuation"), nb::arg("max_weight"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"),
+  m.def("extract_katz", &extract_katz, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("attenuation"), nb::arg("max_weight"), nb::arg("tolerance"), nb::arg("precision"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_heat", &extract_heat, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("time"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_heat", &extract_heat, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("time"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"), nb::arg("seed"),
-        nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("spectral_bound", &spectral_bound, Guarded(), nb::arg("graph"), nb::kw_only(), nb::arg("num_steps"),
         nb::arg("num_threads"));
-  m.def("extract_rwr", &extract_rwr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("teleport"), nb::arg("num_walks"), nb::arg("sums").noconvert().none(), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_rwr", &extract_rwr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("teleport"), nb::arg("num_walks"), nb::arg("sums").noconvert().none(),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   m.def("extract_simrank", &extract_simrank, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("topk"), nb::arg("decay"), nb::arg("num_walks"), nb::arg("walk_length"), nb::arg("num_candidates"),
         nb::arg("sums").noconvert().none(), nb::arg("reverse").none(), nb::arg("positions"), nb::arg("seed"),
@@ -367,9 +366,10 @@ void bind_scopes(nb::module_& m) {
   m.def("weight_sums", &weight_sums, Guarded(), nb::arg("graph"));
   m.def("combine_lists", &combine_lists, Guarded(), nb::arg("ptr").noconvert(), nb::arg("node_id").noconvert(),
         nb::arg("score").noconvert(), nb::kw_only(), nb::arg("num_threads"));
-  m.def("induce", &induce, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("ptr").noconvert(),
-        nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX, nb::arg("hide") = 0);
+  m.def("induce", &induce, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("ptr").noconvert(), nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX,
+        nb::arg("hide") = 0);
 }
 
 }  // namespace shadow

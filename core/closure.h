@@ -251,8 +251,9 @@ class ClosureBuilder {
     count_steps(1);
     if (csr_.weight != nullptr) {
       count_steps(row.size());
-      degree = 0;
-      for (int64_t entry = row.position; entry < row.position + row.size(); ++entry) degree += csr_.weight_at(entry);
+      WeightSum sum;
+      for (int64_t entry = row.position; entry < row.position + row.size(); ++entry) sum.add(csr_.weight[entry]);
+      degree = csr_.checked(sum, row.position, row.position + row.size());
     }
     closure_.degree.push_back(static_cast<float>(degree));
   }

@@ -65,7 +65,8 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
   out.indices.resize(static_cast<size_t>(view.num_edges));
   out.edge_source.resize(static_cast<size_t>(view.num_edges));
   int64_t edge = 0;
-  for (size_t row = 0; row < num_nodes; ++row) {
+  for_steps(view.num_nodes, [&](int64_t number) {
+    const auto row = static_cast<size_t>(number);
     out.indptr[row] = edge;
     const int64_t source = out.source[row], base = view.ptr[out.subgraph[row]];
     const int64_t size = view.ptr[out.subgraph[row] + 1] - base;
@@ -73,14 +74,13 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
     if (first < 0 || last < first || last > view.num_edges || edge + (last - first) > view.num_edges) {
       throw std::invalid_argument("indptr must ascend from 0 to the number of edges");
     }
-    count_steps(last - first + 1);
     for (int64_t from = first; from < last; ++from, ++edge) {
       const int32_t column = view.indices[from];
       if (column < 0 || column >= size) throw std::invalid_argument("indices must be positions within their scope");
       out.indices[static_cast<size_t>(edge)] = out.place[static_cast<size_t>(base + column)];
       out.edge_source[static_cast<size_t>(edge)] = from;
     }
-  }
+  });
   out.indptr[num_nodes] = edge;
   if (edge != view.num_edges) throw std::invalid_argument("indptr must end at the number of edges");
   return out;

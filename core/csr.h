@@ -35,6 +35,18 @@ struct CorruptGraph : std::runtime_error {
                               (num_nodes > 0 ? range : "of the graph, which has no nodes, got " + std::to_string(id)));
 }
 
+// A sum of weights, and whether all of them can be a graph's: told at the end, which costs less than at each.
+struct WeightSum {
+  double total = 0;
+  float least = 0;
+
+  void add(float weight) {
+    total += weight;
+    least = weight < least ? weight : least;
+  }
+  bool is_good() const { return least >= 0 && total <= std::numeric_limits<double>::max(); }
+};
+
 template <class Id>
 struct Row {
   const Id* begin;
@@ -107,6 +119,14 @@ struct Csr {
     const float value = weight[position];
     if (!(value >= 0 && value <= std::numeric_limits<float>::max())) throw_bad_weight(value, position);
     return value;
+  }
+
+  // Return a sum of weights at the positions from first to last; throw if one of them is none.
+  double checked(const WeightSum& sum, int64_t first, int64_t last) const {
+    if (!sum.is_good()) {
+      while (first < last) weight_at(first++);
+    }
+    return sum.total;
   }
 
   // Return what a caller gave as a node; name: of the argument.

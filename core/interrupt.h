@@ -43,6 +43,17 @@ inline void count_steps(int64_t steps) {
   if ((detail::steps_left -= steps) < 0) ask_to_go_on();
 }
 
+// Call run(item) for the items 0 to count - 1, each a step or a few: cheaper than counting each of them.
+template <class Run>
+void for_steps(int64_t count, Run&& run) {
+  constexpr int64_t kTogether = 1024;
+  for (int64_t item = 0; item < count;) {
+    const int64_t last = item + kTogether < count ? item + kTogether : count;
+    count_steps(last - item);
+    for (; item < last; ++item) run(item);
+  }
+}
+
 // While it lives, this thread asks the given question; then again the one from before.
 class Asking {
  public:

@@ -42,12 +42,10 @@ class Met {
     if (csr.weight == nullptr) return static_cast<double>(row.size() - (gap >= 0));
     const int64_t stride = 1 + (row.size() - 1) / max_row;
     count_steps(row.size() / stride);
-    double total = 0;
-    for (int64_t entry = 0; entry < row.size(); entry += stride) {
-      const double weight = csr.weight_at(row.position + entry);
-      total += entry == gap ? 0 : weight;
-    }
-    return total * static_cast<double>(stride);
+    const float* const weight = csr.weight + row.position;
+    WeightSum sum;
+    for (int64_t entry = 0; entry < row.size(); entry += stride) sum.add(entry == gap ? 0 : weight[entry]);
+    return csr.checked(sum, row.position, row.position + row.size()) * static_cast<double>(stride);
   }
 
   // Call receive(number, share times the weight of the edge) for each neighbour of a node, and make_room(count) before
@@ -169,10 +167,17 @@ class Met {
     }
     add_masses(csr);
     make_room(static_cast<size_t>(last - first));
-    for (int64_t entry = first; entry < last; ++entry) {
-      const double part = csr.weight == nullptr ? share : share * csr.weight_at(row.position + entry * stride);
-      receive(numbers[entry - first], part);
+    if (csr.weight == nullptr) {
+      for (int64_t entry = first; entry < last; ++entry) receive(numbers[entry - first], share);
+      return;
     }
+    const float* const weight = csr.weight + row.position;
+    WeightSum sum;
+    for (int64_t entry = first; entry < last; ++entry) {
+      sum.add(weight[entry * stride]);
+      receive(numbers[entry - first], share * weight[entry * stride]);
+    }
+    csr.checked(sum, row.position + first * stride, row.position + (last - 1) * stride + 1);
   }
 
   NodeIndex<Id> index_;

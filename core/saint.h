@@ -576,22 +576,20 @@ SaintCounts count_saint(const Csr<Id>& csr, const Saint<Id>& saint, uint64_t see
   out.num_nodes.assign(static_cast<size_t>(count), 0);
   out.num_targets.assign(static_cast<size_t>(count), 0);
   std::vector<std::unique_ptr<SaintDesk<Id>>> desks(static_cast<size_t>(num_threads));
-  parallel_for(
-      count, num_threads,
-      [&](int worker, int64_t item) {
-        auto& desk = desks[static_cast<size_t>(worker)];
-        if (desk == nullptr) desk = saint.desks().take(csr);
-        bool useful = false;
-        guarded([&] {
-          saint.draw(csr, seed, first + static_cast<uint64_t>(item), *desk);
-          useful = saint.has_target(*desk);
-          if (useful) desk->induce(csr);
-        });
-        if (!useful) return;
-        counts.add(desk->rows, item);
-        out.num_nodes[static_cast<size_t>(item)] = desk->rows.num_nodes();
-        for (const Id node : desk->rows.nodes) out.num_targets[static_cast<size_t>(item)] += saint.is_target(node);
-      });
+  parallel_for(count, num_threads, [&](int worker, int64_t item) {
+    auto& desk = desks[static_cast<size_t>(worker)];
+    if (desk == nullptr) desk = saint.desks().take(csr);
+    bool useful = false;
+    guarded([&] {
+      saint.draw(csr, seed, first + static_cast<uint64_t>(item), *desk);
+      useful = saint.has_target(*desk);
+      if (useful) desk->induce(csr);
+    });
+    if (!useful) return;
+    counts.add(desk->rows, item);
+    out.num_nodes[static_cast<size_t>(item)] = desk->rows.num_nodes();
+    for (const Id node : desk->rows.nodes) out.num_targets[static_cast<size_t>(item)] += saint.is_target(node);
+  });
   for (auto& desk : desks) {
     if (desk != nullptr) saint.desks().keep(std::move(desk));
   }

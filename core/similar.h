@@ -94,8 +94,8 @@ inline double rank_of(float similarity, float other) {
   return -(std::nearbyint(static_cast<double>(similarity) * 0x1.0p24) * 0x1.0p29 + static_cast<double>(bits >> 1));
 }
 
-// Where each column of the targets' features stands among those that are kept: where it is in the matrix or, of very wide
-// sparse rows, in the order in which they were met. Memory then depends on the values of the targets alone.
+// Where each column of the targets' features stands among those that are kept: where it is in the matrix or, of very
+// wide sparse rows, in the order in which they were met. Memory then depends on the values of the targets alone.
 class KeptColumns {
  public:
   void start(const FeatureView& features) {

@@ -61,27 +61,26 @@ class Steps {
 
   double weight(int64_t position) const { return lists_.csr().weight_at(position); }
 
-  double hidden(const OpenRow<Id>& open) const {
-    return open.gap >= 0 ? weight(open.row.position + open.gap) : 0;
-  }
+  double hidden(const OpenRow<Id>& open) const { return open.gap >= 0 ? weight(open.row.position + open.gap) : 0; }
 
   // The sum of all weights in front of `position`.
   double before(int64_t position) const {
     const int64_t block = position / kWeightBlock;
-    double sum = sums_[block];
-    for (int64_t entry = block * kWeightBlock; entry < position; ++entry) sum += weight(entry);
-    return sum;
+    WeightSum sum{sums_[block]};
+    for (int64_t entry = block * kWeightBlock; entry < position; ++entry) sum.add(weight_[entry]);
+    return lists_.csr().checked(sum, block * kWeightBlock, position);
   }
 
   int64_t scan(const OpenRow<Id>& open, Rng& rng) const {
     const int64_t size = open.size();
-    const auto weight_of = [&](int64_t number) { return weight(open.row.position + open.at(number)); };
-    double total = 0;
-    for (int64_t number = 0; number < size; ++number) total += weight_of(number);
+    const float* const weight = weight_ + open.row.position;
+    WeightSum sum;
+    for (int64_t number = 0; number < size; ++number) sum.add(weight[open.at(number)]);
+    const double total = lists_.csr().checked(sum, open.row.position, open.row.position + open.row.size());
     if (!(total > 0)) return -1;
     double left = to_unit(rng.next()) * total;
     for (int64_t number = 0; number < size; ++number) {
-      left -= weight_of(number);
+      left -= weight[open.at(number)];
       if (left < 0) return open.row.position + open.at(number);
     }
     return open.row.position + open.at(size - 1);
@@ -102,7 +101,7 @@ class Steps {
     }
     int64_t entry = std::max(first, block * kWeightBlock);
     double sum = before(entry);
-    while (entry < last - 1 && !(mark < (sum += weight(entry)))) ++entry;
+    while (entry < last - 1 && !(mark < (sum += weight_[entry]))) ++entry;
     if (entry != first + open.gap || open.gap < 0) return entry;
     return entry + 1 < last ? entry + 1 : entry - 1;  // Rounding may end on what is hidden; there are others.
   }

@@ -2,9 +2,9 @@
 
     python -m tests.core.hostile_calls --calls 1000 --seed 0
 
-The n-th call depends on (seed, n) alone, so that `--first n --calls 1` repeats it. A call that takes long by what it was
-asked for gets a signal, which it must answer. The process that calls is watched: its death, or a call that is deaf for
-longer than two seconds, is told with the number of the call. Run it with a sanitized core by `make fuzz-core`.
+Call n depends on (seed, n) alone, so `--first n --calls 1` repeats it. A call that is long by its arguments gets
+a signal and must answer it. A second process reports the number of a call that kills the process, and of one that takes
+longer than two seconds. `make fuzz-core` runs it with a sanitized core.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 import tests.conftest  # noqa: F401  Puts a sanitized core in the place of the installed one.
-from shadow_gnn import _core
 from tests.core.hostile_arguments import good_lists, spoil, view
+
+from shadow_gnn import _core
 
 NAMED = (ValueError, TypeError, IndexError, OverflowError, MemoryError, _core.CorruptGraph, _core.FileChanged)
 PATIENCE = 0.25  # seconds until a call gets the signal

@@ -42,7 +42,8 @@ def clique() -> _core.GraphView:
     """Return 5,000 nodes with every edge between them."""
     size = 5000
     indices = np.arange(size - 1, dtype=np.int32) + (np.arange(size - 1) >= np.arange(size)[:, None])
-    return _core.GraphView(np.arange(0, size * (size - 1) + 1, size - 1), indices.astype(np.int32).reshape(-1), None, True)
+    indptr = np.arange(0, size * (size - 1) + 1, size - 1)
+    return _core.GraphView(indptr, indices.astype(np.int32).reshape(-1), None, True)
 
 
 def ppr(view: _core.GraphView, tolerance: float = 1e-12, precision: float = 0.15) -> object:
@@ -62,9 +63,7 @@ def heat(view: _core.GraphView) -> object:
 
 
 def rwr(view: _core.GraphView) -> object:
-    return _core.extract_rwr(
-        view, np.array([[0]]), topk=9, teleport=0.001, num_walks=10_000_000, sums=None, **COMMON
-    )
+    return _core.extract_rwr(view, np.array([[0]]), topk=9, teleport=0.001, num_walks=10_000_000, sums=None, **COMMON)
 
 
 def simrank(view: _core.GraphView) -> object:
@@ -88,9 +87,7 @@ def similar() -> object:
     features = _core.Features.dense(rows, np.ones(100_000, np.float32))
     targets = np.arange(5000).reshape(1, -1)
     options: dict[str, Any] = {"topk": 9, "candidates": 5000, "teleport": 0.5, "precision": 1.0, "max_nodes": BIG}
-    return _core.extract_similar(
-        clique(), targets, features=features, more_ptr=None, more_id=None, **options, **COMMON
-    )
+    return _core.extract_similar(clique(), targets, features=features, more_ptr=None, more_id=None, **options, **COMMON)
 
 
 def given() -> object:

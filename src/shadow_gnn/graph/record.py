@@ -368,9 +368,7 @@ def _check_pairs(graph: Graph) -> None:
         # Those of a folder are read by verify.py.
         if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
             worst = pairs.min() if pairs.min() < 0 else pairs.max()
-            raise ValueError(
-                f"Graph: pairs {name} must be of {id_range(graph.num_nodes)}, got {int(worst)}"
-            )
+            raise ValueError(f"Graph: pairs {name} must be of {id_range(graph.num_nodes)}, got {int(worst)}")
 
 
 def _check_class_names(graph: Graph) -> None:

@@ -134,7 +134,7 @@ def test_damaged_weights_are_named(weight: float) -> None:
     indices = np.array([[other for other in range(8) if other != node] for node in range(8)], np.int32).ravel()
     graph = Graph(np.arange(0, 57, 7), indices, edge_weight=values, path=Path("damaged"))
     values[3::3] = weight
-    with pytest.raises(FolderError, match=f"damaged: edge_weight must be finite and not negative, got .* in row 3$"):
+    with pytest.raises(FolderError, match=r"damaged: edge_weight must be finite and not negative, got .* in row 3$"):
         HeatExtractor(topk=3, num_threads=1)(graph, np.arange(8))
 
 

