@@ -155,6 +155,7 @@ class ClosureBuilder {
       size_t pick = 0;
       for (Reading& reading : reading_) find_senders(reading, fanout, pick);
       for (const Reading& reading : reading_) write(reading);
+      count_steps(static_cast<int64_t>(count));
       next_ += count;
     }
   }
@@ -186,7 +187,7 @@ class ClosureBuilder {
     reading.first = found_.size();
     found_.resize(reading.first + count);
     for (size_t at = 0; at < count; ++at) {
-      count_steps(1);
+      count_at(static_cast<int64_t>(at));
       const int64_t entry = reading.draws ? picks_[pick++] : static_cast<int64_t>(at);
       const Id node = csr_.checked(row.begin[entry]);
       labels_.ask_for(node);
@@ -240,6 +241,7 @@ class ClosureBuilder {
 
   void leave_rest_empty() {
     for (; next_ < labels_.size(); ++next_) {
+      count_at(static_cast<int64_t>(next_));
       if (next_ + kPointersAhead < labels_.size()) csr_.prefetch_degree(labels_[next_ + kPointersAhead]);
       end_row(csr_.row(labels_[next_]));
     }
@@ -248,7 +250,6 @@ class ClosureBuilder {
   void end_row(const Row<Id>& row) {
     closure_.indptr.push_back(static_cast<int64_t>(closure_.indices.size()));
     double degree = static_cast<double>(row.size());
-    count_steps(1);
     if (csr_.weight != nullptr) {
       count_steps(row.size());
       WeightSum sum;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "guard.h"
+#include "interrupt.h"
 #include "scattered.h"
 
 namespace shadow {
@@ -72,7 +73,10 @@ inline void gather_stretches(const char* bytes, const int64_t* start, const int6
                              int64_t count, char* out, Ask ask) {
   copy_scattered(
       count, [=](int64_t item) { return Piece{bytes + start[item], length[item]}; },
-      [=](int64_t item) { std::memcpy(out + place[item], bytes + start[item], static_cast<size_t>(length[item])); },
+      [=](int64_t item) {
+        count_steps(length[item] / 64);
+        std::memcpy(out + place[item], bytes + start[item], static_cast<size_t>(length[item]));
+      },
       ask);
 }
 

@@ -54,6 +54,12 @@ void for_steps(int64_t count, Run&& run) {
   }
 }
 
+// Count the steps of a loop that has its own end: called at each item, numbered from 0.
+inline void count_at(int64_t item) {
+  constexpr int64_t kTogether = 1024;
+  if (item % kTogether == kTogether - 1) count_steps(kTogether);
+}
+
 // While it lives, this thread asks the given question; then again the one from before.
 class Asking {
  public:

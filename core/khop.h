@@ -52,17 +52,17 @@ class Khop {
  private:
   void expand(const Csr<Id>& csr, const OpenRow<Id>& open, const KhopOptions& options, size_t limit, Rng& rng) {
     const int64_t size = open.size();
+    count_steps(1);
     if (options.fanout < 0 || size <= options.fanout) {
       edges_touched_ += size;
       for (int64_t number = 0; number < size && found_.size() < limit; ++number) {
-        count_steps(1);
+        count_at(number);
         found_.reserve_more(1);
         found_.add(csr.checked(open.entry(number)));
       }
       return;
     }
     edges_touched_ += options.fanout;
-    count_steps(options.fanout);
     draw(size, options, rng);
     found_.reserve_more(picks_.size());
     for (size_t pick = 0; pick < picks_.size() && found_.size() < limit; ++pick) {

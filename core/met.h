@@ -167,17 +167,11 @@ class Met {
     }
     add_masses(csr);
     make_room(static_cast<size_t>(last - first));
-    if (csr.weight == nullptr) {
-      for (int64_t entry = first; entry < last; ++entry) receive(numbers[entry - first], share);
-      return;
-    }
-    const float* const weight = csr.weight + row.position;
-    WeightSum sum;
+    // The weights were checked when they were summed (total_weight, radius.h).
+    const float* const weight = csr.weight == nullptr ? nullptr : csr.weight + row.position;
     for (int64_t entry = first; entry < last; ++entry) {
-      sum.add(weight[entry * stride]);
-      receive(numbers[entry - first], share * weight[entry * stride]);
+      receive(numbers[entry - first], weight == nullptr ? share : share * weight[entry * stride]);
     }
-    csr.checked(sum, row.position + first * stride, row.position + (last - 1) * stride + 1);
   }
 
   NodeIndex<Id> index_;

@@ -25,7 +25,8 @@ constexpr int64_t kWeightBlock = 64;
 inline int64_t num_weight_sums(int64_t num_edges) { return num_edges / kWeightBlock + 1; }
 
 // Draws the next node of a walk in proportion to edge weight, in a time that does not grow with the list: from one of
-// many entries by a search among the stored sums and a look through one block.
+// many entries by a search among the stored sums and a look through one block. All weights were checked when the sums
+// were made (reverse.h).
 template <class Id>
 class Steps {
  public:
@@ -52,31 +53,30 @@ class Steps {
     if (entry < 0 || entry == open.gap) return 0;
     const int64_t first = open.row.position;
     const double total = before(first + open.row.size()) - before(first) - hidden(open);
-    const double share = weight(first + entry) / total;
+    const double share = weight_[first + entry] / total;
     return share > 0 ? std::min(share, 1.0) : 0;
   }
 
  private:
   static uint64_t to_bound(int64_t size) { return static_cast<uint64_t>(size); }
 
-  double weight(int64_t position) const { return lists_.csr().weight_at(position); }
-
-  double hidden(const OpenRow<Id>& open) const { return open.gap >= 0 ? weight(open.row.position + open.gap) : 0; }
+  double hidden(const OpenRow<Id>& open) const {
+    return open.gap >= 0 ? static_cast<double>(weight_[open.row.position + open.gap]) : 0;
+  }
 
   // The sum of all weights in front of `position`.
   double before(int64_t position) const {
     const int64_t block = position / kWeightBlock;
-    WeightSum sum{sums_[block]};
-    for (int64_t entry = block * kWeightBlock; entry < position; ++entry) sum.add(weight_[entry]);
-    return lists_.csr().checked(sum, block * kWeightBlock, position);
+    double sum = sums_[block];
+    for (int64_t entry = block * kWeightBlock; entry < position; ++entry) sum += weight_[entry];
+    return sum;
   }
 
   int64_t scan(const OpenRow<Id>& open, Rng& rng) const {
-    const int64_t size = open.size();
     const float* const weight = weight_ + open.row.position;
-    WeightSum sum;
-    for (int64_t number = 0; number < size; ++number) sum.add(weight[open.at(number)]);
-    const double total = lists_.csr().checked(sum, open.row.position, open.row.position + open.row.size());
+    const int64_t size = open.size();
+    double total = 0;
+    for (int64_t number = 0; number < size; ++number) total += weight[open.at(number)];
     if (!(total > 0)) return -1;
     double left = to_unit(rng.next()) * total;
     for (int64_t number = 0; number < size; ++number) {
