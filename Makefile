@@ -9,7 +9,7 @@ SANITIZED := build/sanitized
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo test test-portable test-slow lint format bench sanitize clean
+.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz-core sanitized-core clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,12 +51,19 @@ format: $(VENV)/installed  ## Put all code into the house style.
 bench: $(VENV)/installed  ## Measure every speed claim; writes docs/benchmarks.md.
 	$(BIN)/python bench/run_all.py
 
-sanitize: $(VENV)/installed  ## Run the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer.
+SANITIZED_TESTS := tests/extract tests/core tests/normal tests/nn/sparse/test_ops.py tests/loading/test_batch.py
+
+sanitize: sanitized-core  ## Run the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer.
+	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m pytest -m "not slow" $(SANITIZED_TESTS)
+
+fuzz-core: sanitized-core  ## Call every entry of the core with hostile arguments, 100,000 times, under sanitizers.
+	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m tests.core.hostile_calls --calls $(or $(CALLS),100000)
+
+sanitized-core: $(VENV)/installed
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
 	$(BIN)/cmake --build $(SANITIZED)
-	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED)
 
 clean:  ## Remove everything that was built.
 	rm -rf $(VENV) build

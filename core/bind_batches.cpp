@@ -66,13 +66,12 @@ nb::tuple closure_of(const GraphView& graph, const In1<int64_t>& targets, int64_
     throw std::invalid_argument("fanouts must be " + std::to_string(num_hops) + ", one for each hop");
   }
   const ClosureOptions options{num_hops, fanouts ? fanouts->data() : nullptr, positions, seed};
-  SignalPoll poll;
   Closure closure = std::visit(
       [&](const auto& indices) {
         const auto csr = csr_of(graph, indices);
         const nb::gil_scoped_release release;
         ClosureBuilder<std::decay_t<decltype(*csr.indices)>> builder(csr, options);
-        return builder.build(targets.data(), static_cast<int64_t>(targets.shape(0)), [&poll] { poll(); });
+        return builder.build(targets.data(), static_cast<int64_t>(targets.shape(0)));
       },
       graph.indices);
   return nb::make_tuple(give(std::move(closure.node_id)), give(std::move(closure.hop_ptr)),
@@ -81,19 +80,21 @@ nb::tuple closure_of(const GraphView& graph, const In1<int64_t>& targets, int64_
                         give(std::move(closure.edge_scale)));
 }
 
+// The result has a column for each hop.
+constexpr int64_t kMostHops = 1'000'000;
+
 // For each target, nodes within 0 to num_hops hops and the edges that lead to these: two arrays [B, num_hops + 1].
 nb::tuple hop_counts(const GraphView& graph, const In1<int64_t>& targets, int64_t num_hops, int num_threads) {
-  if (num_hops < 0 || num_hops > INT32_MAX) throw std::invalid_argument("num_hops must be from 0 to 2^31 - 1");
+  if (num_hops < 0 || num_hops > kMostHops) throw std::invalid_argument("num_hops must be from 0 to 1,000,000");
   check_threads(num_threads);
   const size_t num_targets = targets.shape(0), width = static_cast<size_t>(num_hops) + 1;
-  Block<int64_t> nodes(num_targets * width), edges(num_targets * width);
-  SignalPoll poll;
+  Block<int64_t> nodes(times(num_targets, width)), edges(times(num_targets, width));
   std::visit(
       [&](const auto& array) {
         const auto csr = csr_of(graph, array);
         const HopCounts out{num_hops, nodes.data(), edges.data()};
         const nb::gil_scoped_release release;
-        count_hops(csr, targets.data(), static_cast<int64_t>(num_targets), out, num_threads, [&poll] { poll(); });
+        count_hops(csr, targets.data(), static_cast<int64_t>(num_targets), out, num_threads);
       },
       graph.indices);
   return nb::make_tuple(nodes.give({num_targets, width}), edges.give({num_targets, width}));
@@ -102,14 +103,14 @@ nb::tuple hop_counts(const GraphView& graph, const In1<int64_t>& targets, int64_
 }  // namespace
 
 void bind_batches(nb::module_& m) {
-  m.def("drnl", &drnl_of, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("ends").noconvert(),
-        nb::arg("max_label"), nb::arg("max_distance"));
-  m.def("collate", &collate_scopes, nb::arg("ptr").noconvert(), nb::arg("hop").noconvert(),
+  m.def("drnl", &drnl_of, Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("ends").noconvert(), nb::arg("max_label"), nb::arg("max_distance"));
+  m.def("collate", &collate_scopes, Guarded(), nb::arg("ptr").noconvert(), nb::arg("hop").noconvert(),
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("by_hop"));
-  m.def("closure", &closure_of, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
-        nb::arg("fanouts").noconvert().none(), nb::arg("positions"), nb::arg("seed"));
-  m.def("hop_counts", &hop_counts, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("num_hops"),
-        nb::arg("num_threads"));
+  m.def("closure", &closure_of, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("num_hops"), nb::arg("fanouts").noconvert().none(), nb::arg("positions"), nb::arg("seed"));
+  m.def("hop_counts", &hop_counts, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("num_hops"), nb::arg("num_threads"));
 }
 
 }  // namespace shadow

@@ -22,8 +22,8 @@ namespace shadow {
 namespace {
 
 // Arrays of numbers whose kind and shape are looked at here: what a caller hands over for reading, and for writing.
-using Numbers = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-using Target = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using Numbers = Array<nb::ro>;
+using Target = Array<>;
 using MaybeNumbers = std::optional<Numbers>;
 using MaybeTarget = std::optional<Target>;
 
@@ -164,6 +164,7 @@ void attend_edges(const Edges& edges, const Numbers& value, const Numbers& from_
     auto task = attend_task<Value>(edges, value, from_score, to_score, weight, self_weight, slope, num_rows);
     task.part = memory<Sum<Value>>(part, "part", {task.num_kept(), task.heads});
     auto* const to = memory<Value>(out, "out", {num_rows, task.heads, task.dim});
+    if (task.num_values == 0) return;  // Of no rows, the heads may be any number.
     const nb::gil_scoped_release release;
     attend(task, to, num_threads);
   });
@@ -181,7 +182,7 @@ void attend_edges_backward(const Edges& edges, const Numbers& value, const Numbe
     using Number = Sum<Value>;
     auto task = attend_task<Value>(edges, value, from_score, to_score, weight, self_weight, slope, num_rows);
     task.part = memory<Number>(part, "part", {task.num_kept(), task.heads});
-    Block<Number> sum(static_cast<size_t>(task.num_kept() * task.heads));
+    Block<Number> sum(times(static_cast<size_t>(task.num_kept()), static_cast<size_t>(task.heads)));
     const AttendGradients<Value> gradients{
         memory<Value>(out_gradient, "out_gradient", {num_rows, task.heads, task.dim}),
         memory<Value>(value_gradient, "value_gradient", {task.num_values, task.heads, task.dim}),
@@ -190,6 +191,7 @@ void attend_edges_backward(const Edges& edges, const Numbers& value, const Numbe
         sum.data(),
         memory<Number>(weight_gradient, "weight_gradient", {edges.num_edges()}),
         memory<Number>(self_gradient, "self_gradient", {edges.num_nodes()})};
+    if (task.num_values == 0) return;
     const nb::gil_scoped_release release;
     attend_backward(task, gradients, num_threads);
   });
@@ -304,37 +306,37 @@ void bind_edges(nb::module_& m) {
             new (self) Edges(indptr.data(), indices.data(), static_cast<int64_t>(indptr.shape(0)) - 1,
                              static_cast<int64_t>(indices.shape(0)));
           },
-          nb::arg("indptr").noconvert(), nb::arg("indices").noconvert())
-      .def("senders", &senders_of)
-      .def_prop_ro("symmetric", &Edges::symmetric);
-  m.def("sum_edges", &sum_edges, nb::arg("edges"), nb::arg("x").noconvert(), nb::arg("out").noconvert(),
+          Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert())
+      .def("senders", &senders_of, Guarded())
+      .def_prop_ro("symmetric", &Edges::symmetric, Guarded());
+  m.def("sum_edges", &sum_edges, Guarded(), nb::arg("edges"), nb::arg("x").noconvert(), nb::arg("out").noconvert(),
         nb::arg("weight").noconvert().none(), nb::arg("self_weight").noconvert().none(), nb::arg("by_sender"),
         nb::arg("num_threads"));
-  m.def("dot_edges", &dot_edges, nb::arg("edges"), nb::arg("left").noconvert(), nb::arg("right").noconvert(),
+  m.def("dot_edges", &dot_edges, Guarded(), nb::arg("edges"), nb::arg("left").noconvert(), nb::arg("right").noconvert(),
         nb::arg("out").noconvert(), nb::arg("num_threads"));
-  m.def("attend_edges", &attend_edges, nb::arg("edges"), nb::arg("value").noconvert(),
+  m.def("attend_edges", &attend_edges, Guarded(), nb::arg("edges"), nb::arg("value").noconvert(),
         nb::arg("from_score").noconvert(), nb::arg("to_score").noconvert(), nb::arg("weight").noconvert().none(),
         nb::arg("self_weight").noconvert().none(), nb::arg("slope"), nb::arg("part").noconvert(),
         nb::arg("out").noconvert(), nb::arg("num_threads"));
-  m.def("attend_edges_backward", &attend_edges_backward, nb::arg("edges"), nb::arg("value").noconvert(),
+  m.def("attend_edges_backward", &attend_edges_backward, Guarded(), nb::arg("edges"), nb::arg("value").noconvert(),
         nb::arg("from_score").noconvert(), nb::arg("to_score").noconvert(), nb::arg("weight").noconvert().none(),
         nb::arg("self_weight").noconvert().none(), nb::arg("slope"), nb::arg("part").noconvert(),
         nb::arg("out_gradient").noconvert(), nb::arg("value_gradient").noconvert(),
         nb::arg("from_gradient").noconvert(), nb::arg("to_gradient").noconvert(),
         nb::arg("weight_gradient").noconvert().none(), nb::arg("self_gradient").noconvert().none(),
         nb::arg("num_threads"));
-  m.def("norm_rows", &norm_rows_of, nb::arg("x").noconvert(), nb::arg("bias").noconvert().none(),
+  m.def("norm_rows", &norm_rows_of, Guarded(), nb::arg("x").noconvert(), nb::arg("bias").noconvert().none(),
         nb::arg("scale").noconvert(), nb::arg("offset").noconvert(), nb::arg("plus").noconvert().none(),
         nb::arg("heads"), nb::arg("activation"), nb::arg("epsilon"), nb::arg("mean").noconvert(),
         nb::arg("inverse").noconvert(), nb::arg("out").noconvert(), nb::arg("num_threads"));
-  m.def("norm_rows_backward", &norm_rows_backward_of, nb::arg("x").noconvert(), nb::arg("bias").noconvert().none(),
-        nb::arg("scale").noconvert(), nb::arg("heads"), nb::arg("activation"), nb::arg("mean").noconvert(),
-        nb::arg("inverse").noconvert(), nb::arg("out_gradient").noconvert(), nb::arg("x_gradient").noconvert(),
-        nb::arg("bias_gradient").noconvert().none(), nb::arg("scale_gradient").noconvert(),
-        nb::arg("offset_gradient").noconvert(), nb::arg("num_threads"));
-  m.def("drop_numbers", &drop_numbers, nb::arg("x").noconvert(), nb::arg("out").noconvert(), nb::arg("share"),
-        nb::arg("seed"), nb::arg("num_threads"));
-  m.def("draw_kept_edges", &draw_kept_edges, nb::arg("edges"), nb::arg("share"), nb::arg("seed"),
+  m.def("norm_rows_backward", &norm_rows_backward_of, Guarded(), nb::arg("x").noconvert(),
+        nb::arg("bias").noconvert().none(), nb::arg("scale").noconvert(), nb::arg("heads"), nb::arg("activation"),
+        nb::arg("mean").noconvert(), nb::arg("inverse").noconvert(), nb::arg("out_gradient").noconvert(),
+        nb::arg("x_gradient").noconvert(), nb::arg("bias_gradient").noconvert().none(),
+        nb::arg("scale_gradient").noconvert(), nb::arg("offset_gradient").noconvert(), nb::arg("num_threads"));
+  m.def("drop_numbers", &drop_numbers, Guarded(), nb::arg("x").noconvert(), nb::arg("out").noconvert(),
+        nb::arg("share"), nb::arg("seed"), nb::arg("num_threads"));
+  m.def("draw_kept_edges", &draw_kept_edges, Guarded(), nb::arg("edges"), nb::arg("share"), nb::arg("seed"),
         nb::arg("keep").noconvert());
 }
 

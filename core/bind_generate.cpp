@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kItems = 4096;
 constexpr int64_t kMaxColumns = 1 << 20;
 constexpr int64_t kMaxEdges = int64_t{1} << 40;
-constexpr int64_t kMaxCentres = int64_t{1} << 28;
+constexpr size_t kMaxCentres = size_t{1} << 28;
 
 void check_range(const GraphModel& model, int64_t first, int64_t count) {
   if (first < 0 || count < 0 || first > model.num_nodes() || count > model.num_nodes() - first) {
@@ -23,10 +23,9 @@ void check_range(const GraphModel& model, int64_t first, int64_t count) {
 template <class Work>
 void in_stretches(int64_t count, int num_threads, Work&& work) {
   check_threads(num_threads);
-  SignalPoll poll;
   const nb::gil_scoped_release release;
   parallel_for((count + kItems - 1) / kItems, num_threads,
-               [&](int, int64_t item) { work(item * kItems, std::min(count, (item + 1) * kItems)); }, poll);
+               [&](int, int64_t item) { work(item * kItems, std::min(count, (item + 1) * kItems)); });
 }
 
 GraphModel model_of(const std::string& kind, int64_t num_nodes, int64_t num_classes, int64_t num_communities,
@@ -65,11 +64,14 @@ Out<int64_t> labels(const GraphModel& model, int64_t first, int64_t count, int n
 Out<float> features(const GraphModel& model, int64_t first, int64_t count, int64_t num_columns, int num_threads) {
   check_range(model, first, count);
   if (num_columns < 1 || num_columns > kMaxColumns) throw std::invalid_argument("num_columns must be from 1 to 2^20");
-  if (model.num_classes() * num_columns > kMaxCentres) {
+  if (times(static_cast<size_t>(model.num_classes()), static_cast<size_t>(num_columns)) > kMaxCentres) {
     throw std::invalid_argument("num_classes times num_columns must be at most 2^28");
   }
-  const std::vector<float> centres = model.centres(num_columns);
-  Block<float> out(static_cast<size_t>(count * num_columns));
+  const std::vector<float> centres = [&] {
+    const nb::gil_scoped_release release;
+    return model.centres(num_columns);
+  }();
+  Block<float> out(times(static_cast<size_t>(count), static_cast<size_t>(num_columns)));
   in_stretches(count, num_threads, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       model.features(first + at, centres.data(), num_columns, out.data() + at * num_columns);
@@ -99,12 +101,13 @@ void bind_generate(nb::module_& m) {
              double inside, uint64_t seed) {
             new (self) GraphModel(model_of(kind, num_nodes, num_classes, num_communities, inside, seed));
           },
-          nb::arg("kind"), nb::kw_only(), nb::arg("num_nodes"), nb::arg("num_classes"), nb::arg("num_communities"),
-          nb::arg("inside"), nb::arg("seed"))
-      .def("edges", &edges, nb::arg("first"), nb::arg("count"), nb::arg("num_threads"))
-      .def("labels", &labels, nb::arg("first"), nb::arg("count"), nb::arg("num_threads"))
-      .def("features", &features, nb::arg("first"), nb::arg("count"), nb::arg("num_columns"), nb::arg("num_threads"))
-      .def("splits", &splits, nb::arg("first"), nb::arg("count"), nb::arg("train_end"), nb::arg("valid_end"),
+          Guarded(), nb::arg("kind"), nb::kw_only(), nb::arg("num_nodes"), nb::arg("num_classes"),
+          nb::arg("num_communities"), nb::arg("inside"), nb::arg("seed"))
+      .def("edges", &edges, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_threads"))
+      .def("labels", &labels, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_threads"))
+      .def("features", &features, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("num_columns"),
+           nb::arg("num_threads"))
+      .def("splits", &splits, Guarded(), nb::arg("first"), nb::arg("count"), nb::arg("train_end"), nb::arg("valid_end"),
            nb::arg("test_end"), nb::arg("num_threads"));
 }
 

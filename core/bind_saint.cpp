@@ -14,6 +14,9 @@
 namespace shadow {
 namespace {
 
+// A longer walk tells no more about its start.
+constexpr int64_t kMostSteps = 1000;
+
 SaintOptions saint_options(const std::string& kind, int64_t budget, int64_t walk_length, int64_t frontier) {
   SaintOptions options{SaintKind::kWalk, budget, walk_length, frontier};
   if (kind == "node") {
@@ -27,14 +30,17 @@ SaintOptions saint_options(const std::string& kind, int64_t budget, int64_t walk
   }
   const auto fits = [](int64_t value, int64_t least) { return value >= least && value <= INT32_MAX; };
   if (!fits(budget, 1)) throw std::invalid_argument("budget must be from 1 to 2^31 - 1");
-  if (!fits(walk_length, 0)) throw std::invalid_argument("walk_length must be from 0 to 2^31 - 1");
+  if (walk_length < 0 || walk_length > kMostSteps) throw std::invalid_argument("walk_length must be from 0 to 1000");
   if (!fits(frontier, 1) || (options.kind == SaintKind::kFrontier && frontier > budget)) {
     throw std::invalid_argument("frontier must be from 1 to budget");
   }
   return options;
 }
 
-using Counts = nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Counted in one call.
+constexpr int64_t kMostSubgraphs = 1 << 24;
+
+using Counts = Array<int32_t, nb::ndim<1>>;
 
 // Draws GraphSAINT's subgraphs of one graph, whose arrays it keeps alive.
 class SaintSampler {
@@ -88,17 +94,18 @@ class SaintSampler {
   nb::tuple count(uint64_t seed, uint64_t first, int64_t num_subgraphs, const Counts& node_count,
                   const Counts& edge_count, int num_threads) const {
     check_threads(num_threads);
-    if (num_subgraphs < 0 || num_subgraphs > INT32_MAX) throw std::invalid_argument("num_subgraphs must be in range");
+    if (num_subgraphs < 0 || num_subgraphs > kMostSubgraphs) {
+      throw std::invalid_argument("num_subgraphs must be in range, from 0 to 2^24");
+    }
     const size_t num_edges = std::visit([](const auto& array) { return array.shape(0); }, graph_.indices);
     if (node_count.shape(0) + 1 != graph_.indptr.shape(0) || edge_count.shape(0) != num_edges) {
       throw std::invalid_argument("node_count and edge_count must have one number per node and per edge of the graph");
     }
-    SignalPoll poll;
     SaintCounts counts;
     with_saint([&](const auto& csr, const auto& saint) {
       SharedCounts shared(reinterpret_cast<uint32_t*>(node_count.data()),
                           reinterpret_cast<uint32_t*>(edge_count.data()), csr.num_nodes);
-      counts = count_saint(csr, saint, seed, first, num_subgraphs, shared, num_threads, [&poll] { poll(); });
+      counts = count_saint(csr, saint, seed, first, num_subgraphs, shared, num_threads);
     });
     return nb::make_tuple(give(std::move(counts.num_nodes)), give(std::move(counts.num_targets)));
   }
@@ -131,6 +138,7 @@ nb::tuple induce_nodes(const GraphView& graph, const In1<int64_t>& node_id) {
         const nb::gil_scoped_release release;
         SaintDesk<std::decay_t<decltype(*csr.indices)>> desk(csr.num_nodes);
         for (size_t item = 0; item < node_id.shape(0); ++item) {
+          count_steps(1);
           desk.members.add(csr.taken(node_id.data()[item], "node_id"));
         }
         guarded([&] { desk.induce(csr); });
@@ -149,14 +157,14 @@ nb::tuple induce_nodes(const GraphView& graph, const In1<int64_t>& node_id) {
 
 void bind_saint(nb::module_& m) {
   nb::class_<SaintSampler>(m, "SaintSampler", "Draws GraphSAINT's subgraphs of a graph by (seed, number).")
-      .def(nb::init<const GraphView&, const In1<int64_t>&, const std::string&, int64_t, int64_t, int64_t>(),
+      .def(nb::init<const GraphView&, const In1<int64_t>&, const std::string&, int64_t, int64_t, int64_t>(), Guarded(),
            nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("kind"), nb::arg("budget"),
            nb::arg("walk_length"), nb::arg("frontier"))
-      .def("nodes", &SaintSampler::nodes, nb::arg("seed"), nb::arg("number"))
-      .def("subgraph", &SaintSampler::subgraph, nb::arg("seed"), nb::arg("number"))
-      .def("count", &SaintSampler::count, nb::arg("seed"), nb::arg("first"), nb::arg("num_subgraphs"),
+      .def("nodes", &SaintSampler::nodes, Guarded(), nb::arg("seed"), nb::arg("number"))
+      .def("subgraph", &SaintSampler::subgraph, Guarded(), nb::arg("seed"), nb::arg("number"))
+      .def("count", &SaintSampler::count, Guarded(), nb::arg("seed"), nb::arg("first"), nb::arg("num_subgraphs"),
            nb::arg("node_count").noconvert(), nb::arg("edge_count").noconvert(), nb::arg("num_threads"));
-  m.def("induce_nodes", &induce_nodes, nb::arg("graph"), nb::arg("node_id").noconvert());
+  m.def("induce_nodes", &induce_nodes, Guarded(), nb::arg("graph"), nb::arg("node_id").noconvert());
 }
 
 }  // namespace shadow

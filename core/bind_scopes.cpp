@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,13 +24,12 @@ nb::tuple extract_scopes(const GraphView& graph, const In2<int64_t>& targets, co
   check_threads(request.num_threads);
   if (targets.shape(1) < 1) throw std::invalid_argument("targets must have at least one column");
   if (request.scope.max_nodes < 1) throw std::invalid_argument("max_nodes must be at least 1");
-  SignalPoll poll;
   Scopes scopes = std::visit(
       [&](const auto& indices) {
         const auto csr = csr_of(graph, indices);
         const nb::gil_scoped_release release;
         return extract(csr, targets.data(), static_cast<int64_t>(targets.shape(0)),
-                       static_cast<int64_t>(targets.shape(1)), request, [&poll] { poll(); });
+                       static_cast<int64_t>(targets.shape(1)), request);
       },
       graph.indices);
   return nb::make_tuple(give(std::move(scopes.ptr)), give(std::move(scopes.node_id)), give(std::move(scopes.hop)),
@@ -64,10 +62,14 @@ nb::tuple extract_khop(const GraphView& graph, const In2<int64_t>& targets, int6
   return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
+// Walks that hardly ever restart, and mass that is followed down to the last bit of a number, have no end.
+bool is_teleport(double teleport) { return teleport >= 1e-3 && teleport < 1; }
+bool is_tolerance(double tolerance) { return tolerance == 0 || (tolerance >= 1e-15 && std::isfinite(tolerance)); }
+
 nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double teleport,
                       double tolerance, double precision, double threshold, bool relative_threshold, bool stochastic,
                       int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide, bool bare) {
-  const bool valid = topk >= 1 && teleport > 0 && teleport < 1 && tolerance >= 0 && precision > 0 && threshold >= 0;
+  const bool valid = topk >= 1 && is_teleport(teleport) && is_tolerance(tolerance) && precision > 0 && threshold >= 0;
   if (!valid) throw std::invalid_argument("options of a PPR extraction are out of range");
   const PprOptions ppr{teleport, topk, tolerance, precision, threshold, relative_threshold};
   const ExtractOptions options = stochastic ? ExtractOptions(StochasticPprOptions{ppr}) : ExtractOptions(ppr);
@@ -76,7 +78,7 @@ nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64
   return extract_scopes(graph, targets, request);
 }
 
-using Matrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = Array<nb::ro, nb::ndim<2>>;
 
 // Borrowed features of all nodes; the object keeps them alive.
 struct FeatureArrays {
@@ -118,7 +120,7 @@ struct FeatureArrays {
                               int64_t width) {
     if (indptr_in.shape(0) == 0) throw std::invalid_argument("indptr must have length N + 1, got 0");
     if (indices_in.shape(0) != data_in.shape(0)) throw std::invalid_argument("indices must be as long as data");
-    if (width < 0 || width > INT32_MAX) throw std::invalid_argument("width must be from 0 to 2^31 - 1");
+    check_columns(width);
     FeatureArrays made;
     made.indptr = indptr_in;
     made.indices = indices_in;
@@ -137,10 +139,12 @@ struct FeatureArrays {
 
 // Whether ptr cuts `length` entries into `count` lists.
 bool is_ptr(const In1<int64_t>& ptr, size_t count, size_t length) {
-  if (ptr.shape(0) != count + 1 || ptr.data()[0] != 0 || ptr.data()[count] != static_cast<int64_t>(length))
-    return false;
+  if (ptr.shape(0) != count + 1) return false;
+  const int64_t* const at = ptr.data();
+  if (at[0] != 0 || at[count] != static_cast<int64_t>(length)) return false;
   for (size_t item = 0; item < count; ++item) {
-    if (ptr.data()[item] > ptr.data()[item + 1]) return false;
+    count_steps(1);
+    if (at[item] > at[item + 1]) return false;
   }
   return true;
 }
@@ -149,7 +153,7 @@ nb::tuple extract_similar(const GraphView& graph, const In2<int64_t>& targets, c
                           int64_t topk, int64_t candidates, double teleport, double precision,
                           const std::optional<In1<int64_t>>& more_ptr, const std::optional<In1<int64_t>>& more_id,
                           int64_t max_nodes, bool positions, uint64_t seed, int num_threads, int hide) {
-  const bool valid = topk >= 1 && candidates >= 1 && teleport > 0 && teleport < 1 && precision > 0;
+  const bool valid = topk >= 1 && candidates >= 1 && is_teleport(teleport) && precision > 0;
   if (!valid) throw std::invalid_argument("options of an extraction by similarity are out of range");
   const auto num_nodes = static_cast<int64_t>(graph.indptr.shape(0)) - 1;
   if (features.view.num_rows != num_nodes) {
@@ -175,8 +179,8 @@ nb::tuple extract_similar(const GraphView& graph, const In2<int64_t>& targets, c
 nb::tuple extract_katz(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double attenuation,
                        double max_weight, double tolerance, double precision, bool positions, uint64_t seed,
                        int num_threads, int hide) {
-  const bool valid =
-      topk >= 1 && attenuation > 0 && std::isfinite(attenuation) && max_weight >= 0 && tolerance >= 0 && precision > 0;
+  const bool valid = topk >= 1 && attenuation > 0 && std::isfinite(attenuation) && max_weight >= 0 &&
+                     is_tolerance(tolerance) && precision > 0;
   if (!valid) throw std::invalid_argument("options of a Katz extraction are out of range");
   const KatzOptions options{attenuation, max_weight, topk, tolerance, precision};
   return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
@@ -184,7 +188,7 @@ nb::tuple extract_katz(const GraphView& graph, const In2<int64_t>& targets, int6
 
 nb::tuple extract_heat(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double time, double tolerance,
                        double precision, bool positions, uint64_t seed, int num_threads, int hide) {
-  const bool valid = topk >= 1 && time > 0 && time <= 100 && tolerance >= 0 && precision > 0;
+  const bool valid = topk >= 1 && time > 0 && time <= 100 && is_tolerance(tolerance) && precision > 0;
   if (!valid) throw std::invalid_argument("options of a heat-kernel extraction are out of range");
   const HeatOptions options{time, topk, tolerance, precision};
   return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
@@ -194,13 +198,12 @@ nb::tuple extract_heat(const GraphView& graph, const In2<int64_t>& targets, int6
 nb::tuple spectral_bound(const GraphView& graph, int num_steps, int num_threads) {
   check_threads(num_threads);
   if (num_steps < 1) throw std::invalid_argument("num_steps must be at least 1");
-  SignalPoll poll;
   const Radius radius = std::visit(
       [&](const auto& indices) {
         const auto csr = csr_of(graph, indices);
         const nb::gil_scoped_release release;
         RadiusSearch<std::decay_t<decltype(*csr.indices)>> search(csr);
-        return search.run(num_steps, num_threads, [&poll] { poll(); });
+        return search.run(num_steps, num_threads);
       },
       graph.indices);
   return nb::make_tuple(radius.bound, radius.max_weight);
@@ -242,7 +245,7 @@ ReverseLists reverse_of(const GraphView& graph, const GraphView* reverse) {
 nb::tuple extract_rwr(const GraphView& graph, const In2<int64_t>& targets, int64_t topk, double teleport,
                       int64_t num_walks, const std::optional<In1<double>>& sums, bool positions, uint64_t seed,
                       int num_threads, int hide) {
-  const bool valid = topk >= 1 && teleport >= 1e-3 && teleport < 1 && num_walks >= 1 && num_walks <= 10'000'000;
+  const bool valid = topk >= 1 && is_teleport(teleport) && num_walks >= 1 && num_walks <= 10'000'000;
   if (!valid) throw std::invalid_argument("options of an extraction by walks are out of range");
   const RwrOptions options{teleport, topk, num_walks, sums_of(graph, sums)};
   return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads, hide));
@@ -271,15 +274,13 @@ nb::tuple extract_fire(const GraphView& graph, const In2<int64_t>& targets, doub
 
 // The lists in the other direction: indptr and indices.
 nb::tuple reverse_lists(const GraphView& graph) {
-  SignalPoll poll;
-  const std::function<void()> ask = [&poll] { poll(); };
   return std::visit(
       [&](const auto& array) {
         const auto csr = csr_of(graph, array);
         Reversed<std::decay_t<decltype(*csr.indices)>> reversed(csr);
         {
           const nb::gil_scoped_release release;
-          guarded([&] { reversed.fill(csr, ask); });
+          guarded([&] { reversed.fill(csr); });
         }
         return nb::make_tuple(give(std::move(reversed.indptr)), give(std::move(reversed.indices)));
       },
@@ -290,12 +291,13 @@ Out<double> weight_sums(const GraphView& graph) {
   if (!graph.weight) throw std::invalid_argument("graph must have weights");
   const auto num_edges = static_cast<int64_t>(graph.weight->shape(0));
   std::vector<double> sums(static_cast<size_t>(num_weight_sums(num_edges)));
-  SignalPoll poll;
-  const std::function<void()> ask = [&poll] { poll(); };
-  {
-    const nb::gil_scoped_release release;
-    guarded([&] { sum_weights(graph.weight->data(), num_edges, ask, sums.data()); });
-  }
+  std::visit(
+      [&](const auto& array) {
+        const auto csr = csr_of(graph, array);
+        const nb::gil_scoped_release release;
+        guarded([&] { sum_weights(csr, sums.data()); });
+      },
+      graph.indices);
   return give(std::move(sums));
 }
 
@@ -313,11 +315,10 @@ nb::tuple combine_lists(const std::vector<In1<int64_t>>& ptr, const std::vector<
     parts.push_back(
         {ptr[part].data(), node_id[part].data(), score[part].data(), static_cast<int64_t>(node_id[part].shape(0))});
   }
-  SignalPoll poll;
   CombinedLists lists;
   {
     const nb::gil_scoped_release release;
-    lists = add_up(parts, static_cast<int64_t>(ptr[0].shape(0)) - 1, num_threads, [&poll] { poll(); });
+    lists = add_up(parts, static_cast<int64_t>(ptr[0].shape(0)) - 1, num_threads);
   }
   return nb::make_tuple(give(std::move(lists.ptr)), give(std::move(lists.node_id)), give(std::move(lists.score)));
 }
@@ -325,49 +326,50 @@ nb::tuple combine_lists(const std::vector<In1<int64_t>>& ptr, const std::vector<
 }  // namespace
 
 void bind_scopes(nb::module_& m) {
-  m.def("extract_node", &extract_node, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+  m.def("extract_node", &extract_node, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_khop", &extract_khop, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+  m.def("extract_khop", &extract_khop, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("num_hops"), nb::arg("fanout"), nb::arg("replace"), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_ppr", &extract_ppr, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
+  m.def("extract_ppr", &extract_ppr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
         nb::arg("relative_threshold"), nb::arg("stochastic"), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0, nb::arg("bare") = false);
   nb::class_<FeatureArrays>(m, "Features")
-      .def_static("dense", &FeatureArrays::dense, nb::arg("matrix").noconvert(),
+      .def_static("dense", &FeatureArrays::dense, Guarded(), nb::arg("matrix").noconvert(),
                   nb::arg("scale").noconvert() = nb::none())
-      .def_static("sparse", &FeatureArrays::sparse, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-                  nb::arg("data").noconvert(), nb::arg("width"));
-  m.def("extract_similar", &extract_similar, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+      .def_static("sparse", &FeatureArrays::sparse, Guarded(), nb::arg("indptr").noconvert(),
+                  nb::arg("indices").noconvert(), nb::arg("data").noconvert(), nb::arg("width"));
+  m.def("extract_similar", &extract_similar, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("features"), nb::arg("topk"), nb::arg("candidates"), nb::arg("teleport"), nb::arg("precision"),
         nb::arg("more_ptr").noconvert().none(), nb::arg("more_id").noconvert().none(), nb::arg("max_nodes"),
         nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_katz", &extract_katz, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("attenuation"), nb::arg("max_weight"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"),
+  m.def("extract_katz", &extract_katz, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("attenuation"), nb::arg("max_weight"), nb::arg("tolerance"), nb::arg("precision"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_heat", &extract_heat, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("time"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_heat", &extract_heat, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("time"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("positions"), nb::arg("seed"),
-        nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("spectral_bound", &spectral_bound, nb::arg("graph"), nb::kw_only(), nb::arg("num_steps"),
+  m.def("spectral_bound", &spectral_bound, Guarded(), nb::arg("graph"), nb::kw_only(), nb::arg("num_steps"),
         nb::arg("num_threads"));
-  m.def("extract_rwr", &extract_rwr, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("topk"),
-        nb::arg("teleport"), nb::arg("num_walks"), nb::arg("sums").noconvert().none(), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_simrank", &extract_simrank, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+  m.def("extract_rwr", &extract_rwr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("topk"), nb::arg("teleport"), nb::arg("num_walks"), nb::arg("sums").noconvert().none(),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+  m.def("extract_simrank", &extract_simrank, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("topk"), nb::arg("decay"), nb::arg("num_walks"), nb::arg("walk_length"), nb::arg("num_candidates"),
         nb::arg("sums").noconvert().none(), nb::arg("reverse").none(), nb::arg("positions"), nb::arg("seed"),
         nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("extract_fire", &extract_fire, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+  m.def("extract_fire", &extract_fire, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
         nb::arg("forward"), nb::arg("backward"), nb::arg("max_nodes"), nb::arg("reverse").none(), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
-  m.def("reverse_lists", &reverse_lists, nb::arg("graph"));
-  m.def("weight_sums", &weight_sums, nb::arg("graph"));
-  m.def("combine_lists", &combine_lists, nb::arg("ptr").noconvert(), nb::arg("node_id").noconvert(),
+  m.def("reverse_lists", &reverse_lists, Guarded(), nb::arg("graph"));
+  m.def("weight_sums", &weight_sums, Guarded(), nb::arg("graph"));
+  m.def("combine_lists", &combine_lists, Guarded(), nb::arg("ptr").noconvert(), nb::arg("node_id").noconvert(),
         nb::arg("score").noconvert(), nb::kw_only(), nb::arg("num_threads"));
-  m.def("induce", &induce, nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(), nb::arg("ptr").noconvert(),
-        nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"), nb::arg("positions"),
-        nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX, nb::arg("hide") = 0);
+  m.def("induce", &induce, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(), nb::kw_only(),
+        nb::arg("ptr").noconvert(), nb::arg("node_id").noconvert(), nb::arg("score").noconvert(), nb::arg("max_nodes"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("topk") = INT32_MAX,
+        nb::arg("hide") = 0);
 }
 
 }  // namespace shadow

@@ -1,4 +1,4 @@
-// What every file of bindings shares: arrays that come in and go out, a borrowed graph, Ctrl-C.
+// What every file of bindings shares: arrays that come in and go out, their sizes, a borrowed graph, Ctrl-C.
 // Not for: algorithms, nor for the functions that Python sees (bind_*.cpp).
 #pragma once
 
@@ -21,17 +21,61 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 
 namespace nb = nanobind;
 
 namespace shadow {
 
+// An array that Python hands over. It may begin anywhere in memory; the values must not, or they cannot be read in
+// place.
+template <class... Args>
+class Array : public nb::ndarray<nb::c_contig, nb::device::cpu, Args...> {
+ public:
+  using Plain = nb::ndarray<nb::c_contig, nb::device::cpu, Args...>;
+  Array() = default;
+  explicit Array(Plain plain) : Plain(std::move(plain)) {}
+
+  auto* data() const {
+    const auto address = reinterpret_cast<uintptr_t>(Plain::data());
+    if (Plain::size() > 0 && address % Plain::itemsize() != 0) {
+      throw std::invalid_argument("an array must begin at a multiple of the size of its values; copy it by np.array");
+    }
+    return Plain::data();
+  }
+};
+
 template <class T>
-using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using In1 = Array<const T, nb::ndim<1>>;
 template <class T>
-using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using In2 = Array<const T, nb::ndim<2>>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
+
+// The product and the sum of sizes that Python gave, or an error where no memory could be so large.
+inline size_t times(size_t count, size_t width) {
+  if (width != 0 && count > static_cast<size_t>(PTRDIFF_MAX) / width) {
+    throw std::length_error("a result of " + std::to_string(count) + " x " + std::to_string(width) +
+                            " values must fit in memory");
+  }
+  return count * width;
+}
+inline size_t plus(size_t count, size_t more) {
+  if (more > static_cast<size_t>(PTRDIFF_MAX) - std::min(count, static_cast<size_t>(PTRDIFF_MAX))) {
+    throw std::length_error("a result of " + std::to_string(count) + " + " + std::to_string(more) +
+                            " values must fit in memory");
+  }
+  return count + more;
+}
+
+// Column numbers are int32: no matrix of sparse rows is wider.
+constexpr int64_t kMostColumns = INT32_MAX;
+
+inline void check_columns(int64_t width) {
+  if (width < 0 || width > kMostColumns) {
+    throw std::invalid_argument("width must be from 0 to 2^31 - 1 columns, got " + std::to_string(width));
+  }
+}
 
 // Hand a vector's memory to NumPy.
 template <class T, class Allocator>
@@ -43,11 +87,13 @@ Out<T> give(std::vector<T, Allocator>&& values, std::vector<size_t> shape = {}) 
   return Out<T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
-// Memory for a result that is written whole, so it need not be zeroed first.
+// Memory for a result: left as it is where all of it is written, or zero, which the system has ready.
 template <class T>
 class Block {
  public:
-  explicit Block(size_t count) : data_(static_cast<T*>(std::malloc(std::max<size_t>(count, 1) * sizeof(T)))) {
+  explicit Block(size_t count, bool zero = false) {
+    const size_t num_bytes = times(std::max<size_t>(count, 1), sizeof(T));
+    data_ = static_cast<T*>(zero ? std::calloc(num_bytes, 1) : std::malloc(num_bytes));
     if (data_ == nullptr) throw std::bad_alloc();
   }
   ~Block() { std::free(data_); }
@@ -90,20 +136,35 @@ struct GraphView {
   }
 };
 
-// Let Ctrl-C through while the GIL is released: asked a few times a second by the calling thread.
-class SignalPoll {
+// The thread of Python's that called has an event `stopping`, which was set.
+struct Stopped : std::runtime_error {
+  Stopped() : std::runtime_error("the thread was told to stop") {}
+};
+
+// Guards every call into the core: its loops (interrupt.h) ask Python a few times a second whether there is a signal.
+// Signals reach the main thread alone. Whoever waits for another one can give it a `stopping` event, and set that.
+class Interruptible {
  public:
-  void operator()() {
+  Interruptible() : question_([this] { ask(); }), asking_(question_) {}
+
+ private:
+  void ask() {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    const nb::object thread = nb::module_::import_("threading").attr("current_thread")();
+    if (nb::hasattr(thread, "stopping") && nb::cast<bool>(thread.attr("stopping").attr("is_set")())) throw Stopped();
   }
 
- private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  const Question question_;
+  const Asking asking_;
 };
+
+// For every function that Python sees.
+using Guarded = nb::call_guard<Interruptible>;
 
 template <class Indices>
 auto csr_of(const GraphView& graph, const Indices& indices) {
@@ -129,3 +190,19 @@ void bind_saint(nb::module_& m);
 void bind_generate(nb::module_& m);
 
 }  // namespace shadow
+
+// Arrays are handed over as nanobind hands over its own.
+namespace nanobind::detail {
+template <class... Args>
+struct type_caster<shadow::Array<Args...>> {
+  using Caster = type_caster<typename shadow::Array<Args...>::Plain>;
+  NB_TYPE_CASTER(shadow::Array<Args...>, Caster::Name)
+
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    Caster caster;
+    if (!caster.from_python(source, flags, cleanup)) return false;
+    value = shadow::Array<Args...>(std::move(caster.value));
+    return true;
+  }
+};
+}  // namespace nanobind::detail

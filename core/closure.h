@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "csr.h"
 #include "guard.h"
+#include "interrupt.h"
 #include "prefetch.h"
 #include "rng.h"
 #include "scratch.h"
@@ -97,30 +97,23 @@ class ClosureBuilder {
       : csr_(csr), options_(options), labels_(csr.num_nodes) {}
 
   // Go hop by hop against the direction of messages. Rows of the last hop stay empty.
-  Closure build(const int64_t* targets, int64_t num_targets, const std::function<void()>& poll) {
+  Closure build(const int64_t* targets, int64_t num_targets) {
     take(targets, num_targets);
     closure_.indptr.push_back(0);
     closure_.hop_ptr.push_back(num_targets);
     for (int64_t hop = 0; hop < options_.num_hops && next_ < labels_.size(); ++hop) {
       const size_t end = labels_.size();
       const int64_t fanout = options_.fanouts == nullptr ? -1 : options_.fanouts[hop];
-      while (next_ < end) {
-        poll();
-        guarded([&] { expand_some(end, fanout); });
-      }
+      guarded([&] { expand_until(end, fanout); });
       if (labels_.size() > end) closure_.hop_ptr.push_back(static_cast<int64_t>(labels_.size()));
     }
-    while (next_ < labels_.size()) {
-      poll();
-      guarded([&] { leave_some_empty(); });
-    }
+    guarded([&] { leave_rest_empty(); });
     closure_.node_id.resize(labels_.size());
     for (size_t label = 0; label < labels_.size(); ++label) closure_.node_id[label] = labels_[label];
     return std::move(closure_);
   }
 
  private:
-  static constexpr int64_t kWorkPerPoll = 1 << 18;  // entries read between two looks for a signal
   static constexpr size_t kRowsAtOnce = 16;
   static constexpr size_t kStretch = 256;       // entries that room is made for at once
   static constexpr size_t kRadixFrom = 96;      // entries from which sorting byte by byte is faster
@@ -141,6 +134,7 @@ class ClosureBuilder {
 
   void take(const int64_t* targets, int64_t num_targets) {
     for (int64_t at = 0; at < num_targets; ++at) {
+      count_steps(1);
       const Id target = csr_.taken(targets[at], "targets");
       labels_.make_room(1);
       if (labels_.add(target) != at) {
@@ -151,8 +145,8 @@ class ClosureBuilder {
 
   // Rows, their entries and the labels of these lie far apart in memory. Some rows go through each step together, so
   // that what the next step reads is on its way.
-  void expand_some(size_t end, int64_t fanout) {
-    for (int64_t work = 0; next_ < end && work < kWorkPerPoll;) {
+  void expand_until(size_t end, int64_t fanout) {
+    while (next_ < end) {
       const size_t count = std::min(kRowsAtOnce, end - next_);
       reading_.clear();
       found_.clear();
@@ -160,10 +154,8 @@ class ClosureBuilder {
       for (size_t at = 0; at < count; ++at) begin_row(next_ + at, fanout);
       size_t pick = 0;
       for (Reading& reading : reading_) find_senders(reading, fanout, pick);
-      for (const Reading& reading : reading_) {
-        write(reading);
-        work += 1 + (csr_.weight == nullptr ? static_cast<int64_t>(entries_.size()) : reading.row.size());
-      }
+      for (const Reading& reading : reading_) write(reading);
+      count_steps(static_cast<int64_t>(count));
       next_ += count;
     }
   }
@@ -195,6 +187,7 @@ class ClosureBuilder {
     reading.first = found_.size();
     found_.resize(reading.first + count);
     for (size_t at = 0; at < count; ++at) {
+      count_at(static_cast<int64_t>(at));
       const int64_t entry = reading.draws ? picks_[pick++] : static_cast<int64_t>(at);
       const Id node = csr_.checked(row.begin[entry]);
       labels_.ask_for(node);
@@ -208,6 +201,7 @@ class ClosureBuilder {
     entries_.resize(reading.last - reading.first);
     for (size_t first = reading.first; first < reading.last; first += kStretch) {
       const size_t last = std::min(first + kStretch, reading.last);
+      count_steps(static_cast<int64_t>(last - first));
       labels_.make_room(last - first);
       for (size_t at = first; at < last; ++at) {
         const auto label = static_cast<uint64_t>(labels_.add(found_[at].node));
@@ -245,12 +239,11 @@ class ClosureBuilder {
     }
   }
 
-  void leave_some_empty() {
-    for (int64_t work = 0; next_ < labels_.size() && work < kWorkPerPoll; ++next_) {
+  void leave_rest_empty() {
+    for (; next_ < labels_.size(); ++next_) {
+      count_at(static_cast<int64_t>(next_));
       if (next_ + kPointersAhead < labels_.size()) csr_.prefetch_degree(labels_[next_ + kPointersAhead]);
-      const Row<Id> row = csr_.row(labels_[next_]);
-      end_row(row);
-      work += 1 + (csr_.weight == nullptr ? 0 : row.size());
+      end_row(csr_.row(labels_[next_]));
     }
   }
 
@@ -258,8 +251,10 @@ class ClosureBuilder {
     closure_.indptr.push_back(static_cast<int64_t>(closure_.indices.size()));
     double degree = static_cast<double>(row.size());
     if (csr_.weight != nullptr) {
-      degree = 0;
-      for (int64_t entry = row.position; entry < row.position + row.size(); ++entry) degree += csr_.weight[entry];
+      count_steps(row.size());
+      WeightSum sum;
+      for (int64_t entry = row.position; entry < row.position + row.size(); ++entry) sum.add(csr_.weight[entry]);
+      degree = csr_.checked(sum, row.position, row.position + row.size());
     }
     closure_.degree.push_back(static_cast<float>(degree));
   }

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace shadow {
 
 // Borrowed ragged arrays, as in Subgraphs.
@@ -52,6 +54,7 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
     if (view.ptr[scope] < 0 || view.ptr[scope + 1] < view.ptr[scope] || view.ptr[scope + 1] > view.num_nodes) {
       throw std::invalid_argument("ptr must ascend from 0 to the number of nodes");
     }
+    count_steps(view.ptr[scope + 1] - view.ptr[scope] + 1);
     for (int64_t node = view.ptr[scope]; node < view.ptr[scope + 1]; ++node) {
       const auto place = static_cast<size_t>(out.place[static_cast<size_t>(node)]);
       out.source[place] = node;
@@ -62,7 +65,8 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
   out.indices.resize(static_cast<size_t>(view.num_edges));
   out.edge_source.resize(static_cast<size_t>(view.num_edges));
   int64_t edge = 0;
-  for (size_t row = 0; row < num_nodes; ++row) {
+  for_steps(view.num_nodes, [&](int64_t number) {
+    const auto row = static_cast<size_t>(number);
     out.indptr[row] = edge;
     const int64_t source = out.source[row], base = view.ptr[out.subgraph[row]];
     const int64_t size = view.ptr[out.subgraph[row] + 1] - base;
@@ -76,7 +80,7 @@ inline Joined collate(const ScopesView& view, bool by_hop) {
       out.indices[static_cast<size_t>(edge)] = out.place[static_cast<size_t>(base + column)];
       out.edge_source[static_cast<size_t>(edge)] = from;
     }
-  }
+  });
   out.indptr[num_nodes] = edge;
   if (edge != view.num_edges) throw std::invalid_argument("indptr must end at the number of edges");
   return out;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "interrupt.h"
 #include "parallel.h"
 
 namespace shadow {
@@ -38,10 +39,12 @@ struct ScoredNode {
 inline void add_up_one(const std::vector<ScoredLists>& parts, int64_t target, std::vector<ScoredNode>& nodes) {
   nodes.clear();
   for (size_t part = 0; part < parts.size(); ++part) {
+    count_steps(parts[part].ptr[target + 1] - parts[part].ptr[target]);
     for (int64_t k = parts[part].ptr[target]; k < parts[part].ptr[target + 1]; ++k)
       nodes.push_back({parts[part].node_id[k], parts[part].score[k], part});
   }
   std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& one, const ScoredNode& other) {
+    count_steps(1);
     return one.node != other.node ? one.node < other.node : one.part < other.part;
   });
   size_t last = 0;
@@ -54,6 +57,7 @@ inline void add_up_one(const std::vector<ScoredLists>& parts, int64_t target, st
   }
   if (!nodes.empty()) nodes.resize(last + 1);
   std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& one, const ScoredNode& other) {
+    count_steps(1);
     return one.score != other.score ? one.score > other.score : one.node < other.node;
   });
 }
@@ -63,6 +67,7 @@ inline void check_lists(const ScoredLists& lists, int64_t count) {
   for (int64_t target = 0; valid && target < count; ++target) valid = lists.ptr[target] <= lists.ptr[target + 1];
   if (!valid) throw std::invalid_argument("ptr must ascend from 0 to the number of nodes");
   for (int64_t k = 0; k < lists.size; ++k) {
+    count_steps(1);
     if (!(lists.score[k] >= 0)) throw std::invalid_argument("score must be at least 0");
   }
 }
@@ -70,8 +75,7 @@ inline void check_lists(const ScoredLists& lists, int64_t count) {
 }  // namespace detail
 
 // Add up the lists of `count` targets.
-template <class Poll>
-CombinedLists add_up(const std::vector<ScoredLists>& parts, int64_t count, int num_threads, Poll&& poll) {
+inline CombinedLists add_up(const std::vector<ScoredLists>& parts, int64_t count, int num_threads) {
   for (const ScoredLists& part : parts) detail::check_lists(part, count);
   const auto start_of = [&](int64_t target) {
     int64_t start = 0;
@@ -97,7 +101,7 @@ CombinedLists add_up(const std::vector<ScoredLists>& parts, int64_t count, int n
         }
         out.ptr[static_cast<size_t>(target) + 1] = static_cast<int64_t>(own.size());
       },
-      poll, 16);
+      16);
   for (int64_t target = 0; target < count; ++target) {
     const int64_t from = start_of(target), to = out.ptr[static_cast<size_t>(target)];
     const int64_t size = out.ptr[static_cast<size_t>(target) + 1];

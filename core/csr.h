@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -24,10 +25,27 @@ struct CorruptGraph : std::runtime_error {
 [[noreturn]] inline void throw_bad_id(int64_t id, int64_t num_nodes) {
   throw CorruptGraph("indices holds " + std::to_string(id) + ", not a node of a graph of " + std::to_string(num_nodes));
 }
-[[noreturn]] inline void throw_bad_argument(const char* name, int64_t id, int64_t num_nodes) {
-  throw std::invalid_argument(std::string(name) + " must be node ids from 0 to " + std::to_string(num_nodes - 1) +
-                              ", got " + std::to_string(id));
+[[noreturn]] inline void throw_bad_weight(float weight, int64_t row) {
+  throw CorruptGraph("edge_weight must be finite and not negative, got " + std::to_string(weight) + " in row " +
+                     std::to_string(row));
 }
+[[noreturn]] inline void throw_bad_argument(const char* name, int64_t id, int64_t num_nodes) {
+  const std::string range = "from 0 to " + std::to_string(num_nodes - 1) + ", got " + std::to_string(id);
+  throw std::invalid_argument(std::string(name) + " must be node ids " +
+                              (num_nodes > 0 ? range : "of the graph, which has no nodes, got " + std::to_string(id)));
+}
+
+// A sum of weights, and whether all of them can be a graph's: told at the end, which costs less than at each.
+struct WeightSum {
+  double total = 0;
+  float least = 0;
+
+  void add(float weight) {
+    total += weight;
+    least = weight < least ? weight : least;
+  }
+  bool is_good() const { return least >= 0 && total <= std::numeric_limits<double>::max(); }
+};
 
 template <class Id>
 struct Row {
@@ -94,6 +112,21 @@ struct Csr {
   Id checked(Id id) const {
     if (!has(id)) throw_bad_id(id, num_nodes);
     return id;
+  }
+
+  // The weight at a position of `indices`. Like ids, it may have changed since it was verified.
+  float weight_at(int64_t position) const {
+    const float value = weight[position];
+    if (!(value >= 0 && value <= std::numeric_limits<float>::max())) throw_bad_weight(value, position);
+    return value;
+  }
+
+  // Return a sum of weights at the positions from first to last; throw if one of them is none.
+  double checked(const WeightSum& sum, int64_t first, int64_t last) const {
+    if (!sum.is_good()) {
+      while (first < last) weight_at(first++);
+    }
+    return sum.total;
   }
 
   // Return what a caller gave as a node; name: of the argument.

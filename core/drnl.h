@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace shadow {
 
 // Joined scopes: row r hears from indices[indptr[r], indptr[r + 1]), and no edge joins two scopes.
@@ -30,6 +32,7 @@ class DrnlLabeller {
   void label(int32_t max_label, int32_t max_distance, int64_t* labels) {
     std::fill_n(labels, scopes_.num_nodes, 0);
     for (int64_t pair = 0; pair < scopes_.num_pairs; ++pair) {
+      count_steps(1);
       const int64_t first = scopes_.ends[2 * pair], second = scopes_.ends[2 * pair + 1];
       for (const int64_t end : {first, second}) {
         if (!has(end)) throw std::invalid_argument("target_node must be rows of the batch");
@@ -63,6 +66,7 @@ class DrnlLabeller {
       if (first < 0 || last < first || last > scopes_.num_edges) {
         throw std::invalid_argument("indptr must ascend from 0 to the number of edges");
       }
+      count_steps(last - first + 1);
       for (int64_t entry = first; entry < last; ++entry) {
         const int64_t other = scopes_.indices[entry];
         if (!has(other)) throw std::invalid_argument("indices must be rows of the batch");

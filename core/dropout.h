@@ -53,7 +53,7 @@ SHADOW_CLONED void drop_block(const DropTask<Value>& task, int64_t block) {
 template <class Value>
 void drop_elements(const DropTask<Value>& task, int num_threads) {
   const int64_t num_blocks = (task.count + kDropBlock - 1) / kDropBlock;
-  run_team(num_blocks, worth_sharing(task.count, num_threads), [&](Handout& handout) {
+  run_team(num_blocks, task.count, num_threads, [&](Handout& handout) {
     for (int64_t block = handout.take(); block >= 0; block = handout.take()) drop_block(task, block);
   });
 }

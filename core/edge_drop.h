@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "edges.h"
+#include "interrupt.h"
 #include "rng.h"
 
 namespace shadow {
@@ -25,6 +26,7 @@ inline void draw_kept(const Edges& edges, double share, uint64_t seed, float* ke
   // Each in turn goes with the probability (still wanted) / (still left): every choice of edges is equally likely.
   Rng rng{seed};
   for (int64_t row = 0; row < edges.num_nodes(); ++row) {
+    count_steps(lists.ptr[row + 1] - lists.ptr[row] + 1);
     for (int64_t edge = lists.ptr[row]; edge < lists.ptr[row + 1]; ++edge) {
       if (!drawn(row, lists.other[edge])) {
         if (!paired || lists.other[edge] == row) keep[edge] = 1;

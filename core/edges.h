@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace shadow {
 
 // A list of edges for each node: node i has the entries ptr[i] to ptr[i + 1].
@@ -75,7 +77,7 @@ class Edges {
     receivers_.ptr = unset<int64_t>(num_nodes_ + 1);
     receivers_.other = unset<int32_t>(num_edges_);
     int64_t before = 0;
-    for (int64_t node = 0; node <= num_nodes_; ++node) {
+    for_steps(num_nodes_ + 1, [&](int64_t node) {
       const int64_t here = indptr[node];
       if (here < before || here > num_edges_ || (node == 0 && here != 0)) {
         throw std::invalid_argument("indptr must ascend from 0 to " + std::to_string(num_edges_) + ", got " +
@@ -84,19 +86,19 @@ class Edges {
       receivers_.longest = std::max(receivers_.longest, here - before);
       receivers_.ptr[static_cast<size_t>(node)] = here;
       before = here;
-    }
+    });
     if (before != num_edges_) {
       throw std::invalid_argument("indptr must end at " + std::to_string(num_edges_) + ", got " +
                                   std::to_string(before));
     }
-    for (int64_t edge = 0; edge < num_edges_; ++edge) {
+    for_steps(num_edges_, [&](int64_t edge) {
       const int64_t sender = indices[edge];
       if (sender < 0 || sender >= num_nodes_) {
-        throw std::invalid_argument("indices must be from 0 to " + std::to_string(num_nodes_ - 1) + ", got " +
+        throw std::invalid_argument("indices must be from 0 to below " + std::to_string(num_nodes_) + ", got " +
                                     std::to_string(sender));
       }
       receivers_.other[static_cast<size_t>(edge)] = static_cast<int32_t>(sender);
-    }
+    });
   }
 
   // In hop order the rows of a scope lie far apart, and the rows that lie together share no senders. Each row follows
@@ -105,14 +107,15 @@ class Edges {
     const auto count = static_cast<size_t>(num_nodes_);
     std::vector<int32_t> leader(count, -1);
     std::vector<int32_t> next(count + 1, 0);
-    for (size_t row = 0; row < count; ++row) {
+    for_steps(num_nodes_, [&](int64_t number) {
+      const auto row = static_cast<size_t>(number);
       if (leader[row] < 0) leader[row] = static_cast<int32_t>(row);
       for (int64_t at = receivers_.ptr[row]; at < receivers_.ptr[row + 1]; ++at) {
         int32_t& follower = leader[static_cast<size_t>(receivers_.other[static_cast<size_t>(at)])];
         if (follower < 0) follower = leader[row];
       }
       ++next[static_cast<size_t>(leader[row]) + 1];
-    }
+    });
     for (size_t row = 0; row < count; ++row) next[row + 1] += next[row];
     visits_ = unset<int32_t>(num_nodes_);
     for (size_t row = 0; row < count; ++row) {
@@ -137,22 +140,22 @@ class Edges {
     out.edge = unset<int64_t>(num_edges_);
     const auto count = static_cast<size_t>(num_nodes_);
     std::vector<int64_t> next(count + 1, 0);
-    for (int64_t edge = 0; edge < num_edges_; ++edge) {
-      ++next[static_cast<size_t>(receivers_.other[static_cast<size_t>(edge)]) + 1];
-    }
+    for_steps(num_edges_,
+              [&](int64_t edge) { ++next[static_cast<size_t>(receivers_.other[static_cast<size_t>(edge)]) + 1]; });
     for (size_t node = 0; node < count; ++node) {
       out.longest = std::max(out.longest, next[node + 1]);
       next[node + 1] += next[node];
     }
     std::copy(next.begin(), next.end(), out.ptr.get());
-    for (size_t row = 0; row < count; ++row) {
+    for_steps(num_nodes_, [&](int64_t number) {
+      const auto row = static_cast<size_t>(number);
       for (int64_t edge = receivers_.ptr[row]; edge < receivers_.ptr[row + 1]; ++edge) {
         const auto sender = static_cast<size_t>(receivers_.other[static_cast<size_t>(edge)]);
         const auto at = static_cast<size_t>(next[sender]++);
         out.other[at] = static_cast<int32_t>(row);
         out.edge[at] = edge;
       }
-    }
+    });
   }
 
   int64_t num_nodes_, num_edges_;

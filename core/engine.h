@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <variant>
@@ -16,6 +15,7 @@
 #include "fire.h"
 #include "guard.h"
 #include "heat.h"
+#include "interrupt.h"
 #include "katz.h"
 #include "khop.h"
 #include "pages.h"
@@ -94,6 +94,7 @@ struct Worker {
   ScopeBuilder<Id> builder;
   DiskWatch watch;
   std::vector<Id> targets;
+  NodeIndex<Id> target_numbers;
   Similarity similarity;
   NodeIndex<Id> candidates;
   std::vector<int64_t> rows;
@@ -157,9 +158,12 @@ struct Worker {
   // The distinct targets of one group, checked.
   void take_targets(const Csr<Id>& csr, const int64_t* group, int64_t width) {
     targets.clear();
+    target_numbers.clear();
     for (int64_t column = 0; column < width; ++column) {
+      count_steps(1);
       const Id target = csr.taken(group[column], "targets");
-      if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
+      target_numbers.reserve_more(1);
+      if (static_cast<size_t>(target_numbers.add(target)) == targets.size()) targets.push_back(target);
     }
   }
 
@@ -171,9 +175,10 @@ struct Worker {
     size_t count = targets.size();
     ranking.all.resize(count + static_cast<size_t>(last - first));
     for (int64_t offer = first; offer < last; ++offer) {
+      count_steps(1);
       const Id node = csr.taken(options.node_id[offer], "node_id");
-      const auto known = std::find(targets.begin(), targets.end(), node);
-      const size_t at = known == targets.end() ? count++ : static_cast<size_t>(known - targets.begin());
+      const int32_t known = target_numbers.find(node);
+      const size_t at = known < 0 ? count++ : static_cast<size_t>(known);
       ranking.all[at] = {static_cast<double>(offer), options.score[offer], node};
     }
     ranking.all.resize(count);
@@ -234,6 +239,7 @@ struct Worker {
     candidates.reserve_more(ranking.all.size() + static_cast<size_t>(last - first));
     for (const Candidate<Id>& candidate : ranking.all) candidates.add(candidate.node);
     for (int64_t more = first; more < last; ++more) {
+      count_steps(1);
       const Id node = csr.taken(options.more_id[more], "more_id");
       const size_t known = candidates.size();
       if (static_cast<size_t>(candidates.add(node)) == known) ranking.all.push_back({0, 0, node});
@@ -354,7 +360,7 @@ Scopes join(const std::vector<std::unique_ptr<Desk<Id>>>& desks, const std::vect
         copy_scope(desks[static_cast<size_t>(place.worker)]->arena, place, scopes.ptr[static_cast<size_t>(item)],
                    edge_ptr[static_cast<size_t>(item)], positions, scopes);
       },
-      [] {}, 64);
+      64);
   return scopes;
 }
 
@@ -409,8 +415,7 @@ inline int threads_for_disk(int num_threads) { return std::max(num_threads, std:
 
 // Extract one scope for each of `num_groups` rows of `targets` ([num_groups, width]).
 template <class Id>
-Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request,
-               const std::function<void()>& poll) {
+Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, int64_t width, const Request& request) {
   const int num_threads = std::max(request.num_threads, 1);
   Desks<Id> desks(threads_for_disk(num_threads));
   std::vector<Place> places(static_cast<size_t>(num_groups));
@@ -422,7 +427,7 @@ Scopes extract(const Csr<Id>& csr, const int64_t* targets, int64_t num_groups, i
         places[static_cast<size_t>(group)] = extract_one(csr, targets, width, group, request, worker, desk);
         if (desk.worker.watch.waited()) waits.store(true, std::memory_order_relaxed);
       },
-      poll, chunk_size(num_groups, num_threads),
+      chunk_size(num_groups, num_threads),
       [&] { return waits.load(std::memory_order_relaxed) ? threads_for_disk(num_threads) : 0; });
   Scopes scopes = join(desks.all(), places, request.scope.positions, num_threads);
   desks.keep();

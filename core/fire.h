@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "lists.h"
 #include "rng.h"
 #include "scope.h"
@@ -38,6 +39,7 @@ class Fire {
     Rng rng{key};
     for (size_t position = 0; position < burnt_.size() && burnt_.size() < limit; ++position) {
       const Id node = burnt_[position];
+      count_steps(1);
       const double forward = geometric(options.forward, rng), backward = geometric(options.backward, rng);
       burn(lists.csr(), lists.row(node), forward, limit, rng);
       if (backward > 0) burn(reverse.csr(), reverse.row(node), backward, limit, rng);
@@ -65,6 +67,7 @@ class Fire {
     if (size >= 2 * (static_cast<int64_t>(burnt_.size()) + count)) {
       // At least every second draw finds one; a list with the same id many times over ends the tries.
       for (int64_t tries = 64 + 16 * count; count > 0 && tries > 0; --tries) {
+        count_at(tries);
         const auto number = static_cast<int64_t>(rng.below(static_cast<uint64_t>(size)));
         count -= ignite(csr.checked(open.entry(number)));
         ++edges_touched_;
@@ -77,6 +80,7 @@ class Fire {
   void burn_scanned(const Csr<Id>& csr, const OpenRow<Id>& open, int64_t count, Rng& rng) {
     waiting_.clear();
     for (int64_t number = 0; number < open.size(); ++number) {
+      count_at(number);
       const Id neighbour = csr.checked(open.entry(number));
       if (burnt_.find(neighbour) < 0) waiting_.push_back(neighbour);
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "guard.h"
+#include "interrupt.h"
 #include "scattered.h"
 
 namespace shadow {
@@ -34,7 +35,7 @@ inline float widen_half(uint16_t half) {
 
 inline void check_row(int64_t row, int64_t num_rows) {
   if (row < 0 || row >= num_rows) {
-    throw std::invalid_argument("row must be from 0 to " + std::to_string(num_rows - 1) + ", got " +
+    throw std::invalid_argument("row must be from 0 to below " + std::to_string(num_rows) + ", got " +
                                 std::to_string(row));
   }
 }
@@ -72,7 +73,10 @@ inline void gather_stretches(const char* bytes, const int64_t* start, const int6
                              int64_t count, char* out, Ask ask) {
   copy_scattered(
       count, [=](int64_t item) { return Piece{bytes + start[item], length[item]}; },
-      [=](int64_t item) { std::memcpy(out + place[item], bytes + start[item], static_cast<size_t>(length[item])); },
+      [=](int64_t item) {
+        count_steps(length[item] / 64);
+        std::memcpy(out + place[item], bytes + start[item], static_cast<size_t>(length[item]));
+      },
       ask);
 }
 

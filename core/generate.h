@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "rng.h"
 
 namespace shadow {
@@ -83,10 +84,12 @@ class AliasTable {
     std::vector<double> share(count);
     std::vector<uint32_t> small, large;
     for (size_t item = 0; item < count; ++item) {
+      count_steps(1);
       share[item] = weights[item] / total * static_cast<double>(count);
       (share[item] < 1 ? small : large).push_back(static_cast<uint32_t>(item));
     }
     while (!small.empty() && !large.empty()) {
+      count_steps(1);
       const uint32_t low = small.back(), high = large.back();
       small.pop_back();
       set(low, share[low], high);
@@ -164,6 +167,7 @@ class GraphModel {
     const double scale = 2 / std::sqrt(2.0 * static_cast<double>(num_columns));
     std::vector<float> out(static_cast<size_t>(options_.num_classes * num_columns));
     for (size_t at = 0; at < out.size(); ++at) {
+      count_steps(1);
       out[at] = static_cast<float>(scale * static_cast<double>(bell(combine(key, at))));
     }
     return out;
@@ -173,6 +177,7 @@ class GraphModel {
   void features(int64_t node, const float* centres, int64_t num_columns, float* out) const {
     const float* const centre = centres + group(node) * num_columns;
     const uint64_t key = combine(combine(options_.seed, kFeatures), static_cast<uint64_t>(node));
+    count_steps(num_columns);
     for (int64_t column = 0; column < num_columns; ++column) {
       out[column] = centre[column] + bell(mix64(key + static_cast<uint64_t>(column)));
     }
@@ -225,6 +230,7 @@ class GraphModel {
     const auto size = static_cast<size_t>((options.num_nodes - 1) / options.num_communities + 1);
     std::vector<double> weights(size);
     for (size_t rank = 0; rank < size; ++rank) {
+      count_steps(1);
       const double quantile = (static_cast<double>(rank) + 0.5) / static_cast<double>(size);
       weights[rank] = std::pow(quantile, -1 / (options.exponent - 1));
     }

@@ -70,12 +70,28 @@ void guarded(Body&& body) {
   detail::landing = outer;
 }
 
+// While it lives, a fault of this thread is nobody's here: it goes to whoever handled SIGBUS before.
+class Unguarded {
+ public:
+  Unguarded() : landing_(detail::landing) { detail::landing = nullptr; }
+  ~Unguarded() { detail::landing = landing_; }
+  Unguarded(const Unguarded&) = delete;
+  Unguarded& operator=(const Unguarded&) = delete;
+
+ private:
+  sigjmp_buf* const landing_;
+};
+
 #else
 
 template <class Body>
 void guarded(Body&& body) {
   body();
 }
+
+struct Unguarded {
+  Unguarded() {}
+};
 
 #endif
 

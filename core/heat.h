@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "levels.h"
 #include "refine.h"
 #include "scope.h"
@@ -77,6 +78,7 @@ class Heat {
     left_ = 0;
     for (size_t step = 0; step < at_.size() && !levels_.frontier().empty(); ++step) {
       const std::vector<int32_t>& frontier = levels_.frontier();
+      count_steps(static_cast<int64_t>(frontier.size()));
       for (size_t at = 0; at < frontier.size(); ++at) {
         if (at + Levels<Id>::kAhead < frontier.size()) levels_.prefetch_list(csr, frontier[at + Levels<Id>::kAhead]);
         LevelMass& mass = levels_[frontier[at]];

@@ -11,6 +11,7 @@
 
 #include "csr.h"
 #include "guard.h"
+#include "interrupt.h"
 #include "parallel.h"
 #include "prefetch.h"
 
@@ -32,9 +33,8 @@ class HopSearch {
   explicit HopSearch(const Csr<Id>& csr)
       : csr_(csr), seen_(static_cast<size_t>(csr.num_nodes), 0), next_(static_cast<size_t>(csr.num_nodes), 0) {}
 
-  // Fill the rows of targets[0, count); `poll` is called now and then.
-  template <class Poll>
-  void run(const int64_t* targets, int64_t count, const HopCounts& out, Poll&& poll) {
+  // Fill the rows of targets[0, count).
+  void run(const int64_t* targets, int64_t count, const HopCounts& out) {
     reset();
     for (int64_t bit = 0; bit < count; ++bit) {
       reach(csr_.taken(targets[bit], "targets"), uint64_t{1} << bit);
@@ -42,17 +42,17 @@ class HopSearch {
     std::fill(nodes_, nodes_ + kTargetsAtOnce, 0);
     std::fill(edges_, edges_ + kTargetsAtOnce, 0);
     for (int64_t hop = 0; hop <= out.num_hops; ++hop) {
-      settle(poll);
+      guarded([&] { settle(); });
+      count_steps(count);
       for (int64_t bit = 0; bit < count; ++bit) {
         out.nodes[bit * (out.num_hops + 1) + hop] = nodes_[bit];
         out.edges[bit * (out.num_hops + 1) + hop] = edges_[bit];
       }
-      if (hop < out.num_hops) expand(poll);
+      if (hop < out.num_hops) guarded([&] { expand(); });
     }
   }
 
  private:
-  static constexpr size_t kNodesPerPoll = 1 << 14;
   static constexpr size_t kAhead = 16;
 
   struct Reached {
@@ -75,20 +75,14 @@ class HopSearch {
   }
 
   // Count what was reached for the first time, and make it the frontier.
-  template <class Poll>
-  void settle(Poll&& poll) {
+  void settle() {
     frontier_.clear();
-    for (size_t first = 0; first < touched_.size(); first += kNodesPerPoll) {
-      poll();
-      const size_t last = std::min(first + kNodesPerPoll, touched_.size());
-      guarded([&] {
-        for (size_t at = first; at < last; ++at) settle_node(touched_[at]);
-      });
-    }
+    for (const Id node : touched_) settle_node(node);
     touched_.clear();
   }
 
   void settle_node(Id node) {
+    count_steps(1);
     uint64_t& reached = next_[static_cast<size_t>(node)];
     uint64_t& seen = seen_[static_cast<size_t>(node)];
     const uint64_t by = reached & ~seen;
@@ -115,18 +109,12 @@ class HopSearch {
 #endif
   }
 
-  template <class Poll>
-  void expand(Poll&& poll) {
-    for (size_t first = 0; first < frontier_.size(); first += kNodesPerPoll) {
-      poll();
-      const size_t last = std::min(first + kNodesPerPoll, frontier_.size());
-      guarded([&] {
-        for (size_t at = first; at < last; ++at) {
-          if (at + kAhead < last) csr_.prefetch_degree(frontier_[at + kAhead].node);
-          const Row<Id> row = csr_.row(frontier_[at].node);
-          for (const Id* entry = row.begin; entry != row.end; ++entry) reach(csr_.checked(*entry), frontier_[at].by);
-        }
-      });
+  void expand() {
+    for (size_t at = 0; at < frontier_.size(); ++at) {
+      if (at + kAhead < frontier_.size()) csr_.prefetch_degree(frontier_[at + kAhead].node);
+      const Row<Id> row = csr_.row(frontier_[at].node);
+      count_steps(row.size() + 1);
+      for (const Id* entry = row.begin; entry != row.end; ++entry) reach(csr_.checked(*entry), frontier_[at].by);
     }
   }
 
@@ -138,23 +126,17 @@ class HopSearch {
 };
 
 // Count for all targets, 64 at a time on each thread.
-template <class Id, class Poll>
-void count_hops(const Csr<Id>& csr, const int64_t* targets, int64_t num_targets, const HopCounts& out, int num_threads,
-                Poll&& poll) {
+template <class Id>
+void count_hops(const Csr<Id>& csr, const int64_t* targets, int64_t num_targets, const HopCounts& out,
+                int num_threads) {
   const int64_t num_items = (num_targets + kTargetsAtOnce - 1) / kTargetsAtOnce, width = out.num_hops + 1;
   std::vector<std::unique_ptr<HopSearch<Id>>> searches(static_cast<size_t>(num_threads));
-  parallel_for(
-      num_items, num_threads,
-      [&](int worker, int64_t item) {
-        auto& search = searches[static_cast<size_t>(worker)];
-        if (search == nullptr) search = std::make_unique<HopSearch<Id>>(csr);
-        const int64_t first = item * kTargetsAtOnce, count = std::min(kTargetsAtOnce, num_targets - first);
-        const HopCounts part{out.num_hops, out.nodes + first * width, out.edges + first * width};
-        search->run(targets + first, count, part, [&] {
-          if (worker == 0) poll();
-        });
-      },
-      poll);
+  parallel_for(num_items, num_threads, [&](int worker, int64_t item) {
+    auto& search = searches[static_cast<size_t>(worker)];
+    if (search == nullptr) search = std::make_unique<HopSearch<Id>>(csr);
+    const int64_t first = item * kTargetsAtOnce, count = std::min(kTargetsAtOnce, num_targets - first);
+    search->run(targets + first, count, {out.num_hops, out.nodes + first * width, out.edges + first * width});
+  });
 }
 
 }  // namespace shadow

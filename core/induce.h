@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "scratch.h"
 
 namespace shadow {
@@ -151,6 +152,7 @@ class Inducer {
       if (item + kAhead < rows_.size()) ask_for(rows_[item + kAhead].row);
       for (int64_t start = 0; start < rows_[item].row.size(); start += kBatch) {
         const int64_t size = std::min(kBatch, rows_[item].row.size() - start);
+        count_steps(size);
         if (num_picks + size > kBatch) {
           take_all(num_picks);
           num_picks = 0;
@@ -163,6 +165,7 @@ class Inducer {
 
   // Keep the picks that are members, so an id that is no node of the graph goes no further than here.
   void take(const Csr<Id>& csr, const Id* nodes, int64_t num_picks) {
+    count_steps(num_picks);
     reserve_more(2 * static_cast<size_t>(num_picks));
     for (int64_t pick = 0; pick < num_picks; ++pick) {
       const auto [item, entry] = picks_[static_cast<size_t>(pick)];
@@ -219,6 +222,7 @@ class Inducer {
     int64_t size = row.size();
     for (; size > 1; size -= size / 2) {
       const int64_t half = size / 2;
+      count_steps(static_cast<int64_t>(keys_.size()));
       for (size_t key = 0; key < keys_.size(); ++key) {
         const Id* const base = base_[key];
         base_[key] = base[half - 1] < keys_[key].node ? base + half : base;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "levels.h"
 #include "scope.h"
 
@@ -29,11 +30,12 @@ class Katz {
   void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const KatzOptions& options, bool hide_link,
             Ranking<Id>& ranking) {
     const bool plain = options.tolerance > 0;
-    const int64_t most = plain ? INT64_MAX : kMostPerNode * options.topk;
+    const int64_t most = plain ? INT64_MAX : kMostPerNode * std::min(options.topk, INT64_MAX / kMostPerNode);
     levels_.start(csr, targets, num_targets, hide_link);
     double left = 0;
     int64_t num_known = 0;
     for (int step = 0; step < kMostSteps; ++step) {
+      count_steps(static_cast<int64_t>(levels_.frontier().size()));
       for (const int32_t number : levels_.frontier()) levels_[number].score += levels_[number].now;
       const bool has_grown = levels_.size() > num_known;
       num_known = levels_.size();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "lists.h"
 #include "rng.h"
 #include "scope.h"
@@ -51,9 +52,11 @@ class Khop {
  private:
   void expand(const Csr<Id>& csr, const OpenRow<Id>& open, const KhopOptions& options, size_t limit, Rng& rng) {
     const int64_t size = open.size();
+    count_steps(1);
     if (options.fanout < 0 || size <= options.fanout) {
       edges_touched_ += size;
       for (int64_t number = 0; number < size && found_.size() < limit; ++number) {
+        count_at(number);
         found_.reserve_more(1);
         found_.add(csr.checked(open.entry(number)));
       }

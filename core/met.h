@@ -3,13 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "prefetch.h"
 #include "scratch.h"
 
@@ -40,11 +40,12 @@ class Met {
     const Row<Id> row = csr.row(index_[number]);
     const int64_t gap = gap_of(number);
     if (csr.weight == nullptr) return static_cast<double>(row.size() - (gap >= 0));
-    const float* weight = csr.weight + row.position;
     const int64_t stride = 1 + (row.size() - 1) / max_row;
-    double total = 0;
-    for (int64_t entry = 0; entry < row.size(); entry += stride) total += entry == gap ? 0 : weight[entry];
-    return total * static_cast<double>(stride);
+    count_steps(row.size() / stride);
+    const float* const weight = csr.weight + row.position;
+    WeightSum sum;
+    for (int64_t entry = 0; entry < row.size(); entry += stride) sum.add(entry == gap ? 0 : weight[entry]);
+    return csr.checked(sum, row.position, row.position + row.size()) * static_cast<double>(stride);
   }
 
   // Call receive(number, share times the weight of the edge) for each neighbour of a node, and make_room(count) before
@@ -69,11 +70,11 @@ class Met {
   }
 
   // Send `amount` to the neighbours of a node in proportion to the edge weights, whose sum is `total`; from a dead end,
-  // or where the weights of a damaged file leave no sum, home to the targets.
+  // or where all weights are 0, home to the targets.
   template <class MakeRoom, class Receive>
   void send(const Csr<Id>& csr, size_t number, double amount, double total, int64_t max_row, MakeRoom&& make_room,
             Receive&& receive) {
-    if (total > 0 && std::isfinite(total)) {
+    if (total > 0) {
       spread(csr, number, amount / total, max_row, make_room, receive);
     } else {
       share_out(amount, make_room, receive);
@@ -83,6 +84,7 @@ class Met {
   // Send mass to the targets, in equal shares.
   template <class MakeRoom, class Receive>
   void share_out(double amount, MakeRoom&& make_room, Receive&& receive) const {
+    count_steps(num_targets_);
     make_room(static_cast<size_t>(num_targets_));
     for (int32_t target = 0; target < num_targets_; ++target) receive(target, amount / num_targets_);
   }
@@ -91,6 +93,7 @@ class Met {
   template <class Value>
   double best(int64_t count, Value&& value) {
     values_.clear();
+    count_steps(static_cast<int64_t>(masses_.size()));
     for (const Mass& mass : masses_) values_.push_back(value(mass));
     const auto place = values_.begin() + static_cast<std::ptrdiff_t>(count - 1);
     std::nth_element(values_.begin(), place, values_.end(), std::greater<double>());
@@ -150,8 +153,8 @@ class Met {
   template <class MakeRoom, class Receive>
   void spread_chunk(const Csr<Id>& csr, const Row<Id>& row, int64_t stride, int64_t first, int64_t last, double share,
                     MakeRoom& make_room, Receive& receive) {
-    const float* weight = csr.weight == nullptr ? nullptr : csr.weight + row.position;
     int32_t numbers[kChunk];
+    count_steps(last - first);
     for (int64_t entry = first; entry < last; ++entry) {
       const Id neighbour = csr.checked(row.begin[entry * stride]);
       index_.prefetch(neighbour);
@@ -164,6 +167,8 @@ class Met {
     }
     add_masses(csr);
     make_room(static_cast<size_t>(last - first));
+    // The weights were checked when they were summed (total_weight, radius.h).
+    const float* const weight = csr.weight == nullptr ? nullptr : csr.weight + row.position;
     for (int64_t entry = first; entry < last; ++entry) {
       receive(numbers[entry - first], weight == nullptr ? share : share * weight[entry * stride]);
     }

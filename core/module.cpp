@@ -11,11 +11,12 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   nb::exception<CorruptGraph>(m, "CorruptGraph", PyExc_RuntimeError);
   nb::exception<FileChanged>(m, "FileChanged", PyExc_RuntimeError);
+  nb::exception<Stopped>(m, "Stopped", PyExc_RuntimeError);
 
   nb::class_<GraphView>(m, "GraphView", "Borrowed CSR arrays of a graph.")
       .def(nb::init<In1<int64_t>, std::variant<In1<int32_t>, In1<int64_t>>, std::optional<In1<float>>, bool>(),
-           nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weight").noconvert().none(),
-           nb::arg("symmetric"));
+           Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+           nb::arg("weight").noconvert().none(), nb::arg("symmetric"));
   bind_scopes(m);
   bind_batches(m);
   bind_rows(m);

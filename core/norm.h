@@ -184,7 +184,7 @@ struct RowBlocks {
 template <class Value>
 void norm(const NormTask<Value>& task, int num_threads) {
   const RowBlocks blocks(task.num_rows);
-  run_team(blocks.count(), worth_sharing(task.num_rows * task.width(), num_threads), [&](Handout& handout) {
+  run_team(blocks.count(), task.num_rows * task.width(), num_threads, [&](Handout& handout) {
     std::vector<Sum<Value>> active(static_cast<size_t>(task.dim));
     for (int64_t block = handout.take(); block >= 0; block = handout.take()) {
       norm_rows(task, blocks.first(block), blocks.last(block), active.data());
@@ -198,7 +198,7 @@ void norm_backward(const NormTask<Value>& task, const NormGradients<Value>& grad
   const RowBlocks blocks(task.num_rows);
   const auto width = static_cast<size_t>(task.width());
   std::vector<Number> sums(static_cast<size_t>(blocks.count()) * 3 * width, Number(0));
-  run_team(blocks.count(), worth_sharing(task.num_rows * task.width(), num_threads), [&](Handout& handout) {
+  run_team(blocks.count(), task.num_rows * task.width(), num_threads, [&](Handout& handout) {
     std::vector<Number> scratch(static_cast<size_t>(3 * task.dim));
     for (int64_t block = handout.take(); block >= 0; block = handout.take()) {
       norm_rows_back(task, gradients, blocks.first(block), blocks.last(block), scratch.data(),

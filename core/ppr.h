@@ -96,12 +96,16 @@ class Ppr {
     return met_.best(topk, [this](const Mass& mass) { return mass.score + self_share_ * mass.residual; });
   }
 
-  // Push every node whose residual is above tolerance * degree, first come, first served, until none is left.
+  // Push every node whose residual is above tolerance * degree, first come, first served, until none is left. Each push
+  // takes teleport * tolerance or more of the mass, which is 1 in all: so many pushes are the most, unless weights are
+  // changed meanwhile.
   void push(const Csr<Id>& csr, double tolerance, double teleport, int64_t max_row = INT64_MAX) {
     queue_.clear();
     queue_.make_room(met_.size());
     for (size_t number = 0; number < met_.size(); ++number) enqueue(static_cast<int32_t>(number), tolerance);
+    double pushes_left = 2 + 1.001 / (teleport * tolerance);
     for (size_t head = 0; head < queue_.size(); ++head) {
+      if (--pushes_left < 0) throw CorruptGraph("the push has no end: the files of the graph change while it is read");
       if (head == kCompact) {  // Keep the queue's memory near its length.
         queue_.drop_front(kCompact);
         head = 0;

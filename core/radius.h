@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "csr.h"
 #include "guard.h"
+#include "interrupt.h"
 #include "parallel.h"
 
 namespace shadow {
@@ -35,16 +35,15 @@ class RadiusSearch {
   }
 
   // About num_steps passes over the edges at most; fewer once they bring no more.
-  template <class Poll>
-  Radius run(int num_steps, int num_threads, Poll&& poll) {
-    double bound = multiply(num_threads, poll);  // the largest sum of a row
+  Radius run(int num_steps, int num_threads) {
+    double bound = multiply(num_threads);  // the largest sum of a row
     const double max_weight = heaviest_.empty() ? 0 : *std::max_element(heaviest_.begin(), heaviest_.end());
     if (!(bound > 0)) return {0, max_weight};
     unit_ = bound;
-    multiply(num_threads, poll);
+    multiply(num_threads);
     for (size_t node = 0; node < x_.size(); ++node) x_[node] = product_[node] > 0 ? std::sqrt(product_[node]) : 1.0f;
     for (int step = 0; step < num_steps; ++step) {
-      const double found = multiply(num_threads, poll);
+      const double found = multiply(num_threads);
       const bool has_settled = step > kFirstSteps && found > (1 - kSettled) * bound;
       bound = std::min(bound, found);
       if (has_settled) break;
@@ -60,11 +59,9 @@ class RadiusSearch {
   static constexpr double kShift = 0.25;  // of the identity, in radii
 
   // product_ = A x_ / unit_; return the largest (A x)_i / x_i.
-  template <class Poll>
-  double multiply(int num_threads, Poll&& poll) {
-    parallel_for(
-        static_cast<int64_t>(most_.size()), num_threads,
-        [this](int, int64_t block) { guarded([this, block] { multiply_block(block); }); }, poll);
+  double multiply(int num_threads) {
+    parallel_for(static_cast<int64_t>(most_.size()), num_threads,
+                 [this](int, int64_t block) { guarded([this, block] { multiply_block(block); }); });
     return most_.empty() ? 0 : *std::max_element(most_.begin(), most_.end());
   }
 
@@ -74,10 +71,10 @@ class RadiusSearch {
     float heaviest = 0;
     for (int64_t node = block * kBlock; node < last; ++node) {
       const Row<Id> row = csr_.row(static_cast<Id>(node));
+      count_steps(row.size() + 1);
       double sum = 0;
       for (int64_t entry = 0; entry < row.size(); ++entry) {
-        const float weight = csr_.weight == nullptr ? 1.0f : csr_.weight[row.position + entry];
-        if (!(weight >= 0 && weight <= std::numeric_limits<float>::max())) throw_bad_weight(node, weight);
+        const float weight = csr_.weight == nullptr ? 1.0f : csr_.weight_at(row.position + entry);
         heaviest = std::max(heaviest, weight);
         sum += static_cast<double>(weight) * x_[static_cast<size_t>(csr_.checked(row.begin[entry]))];
       }
@@ -95,11 +92,6 @@ class RadiusSearch {
       const double value = (unit_ * product_[node] + shift * x_[node]) / (radius + shift);
       x_[node] = std::max(static_cast<float>(value), std::numeric_limits<float>::min());
     }
-  }
-
-  [[noreturn]] static void throw_bad_weight(int64_t node, float weight) {
-    throw CorruptGraph("edge_weight of node " + std::to_string(node) + " must be finite and not negative, got " +
-                       std::to_string(weight));
   }
 
   Csr<Id> csr_;

@@ -15,6 +15,7 @@
 
 #include "csr.h"
 #include "guard.h"
+#include "interrupt.h"
 #include "parallel.h"
 #include "prefetch.h"
 #include "rng.h"
@@ -88,6 +89,7 @@ class AliasTable {
     share_.clear();
     double total = 0;
     for (size_t item = 0; item < weight.size(); ++item) {
+      count_steps(1);
       if (!(weight[item] > 0)) continue;
       item_.push_back(static_cast<Id>(item));
       share_.push_back(weight[item]);
@@ -97,10 +99,12 @@ class AliasTable {
     const double scale = static_cast<double>(item_.size()) / total;
     std::vector<size_t> low, high;
     for (size_t place = 0; place < share_.size(); ++place) {
+      count_steps(1);
       share_[place] *= scale;
       (share_[place] < 1 ? low : high).push_back(place);
     }
     while (!low.empty() && !high.empty()) {
+      count_steps(1);
       const size_t poor = low.back(), rich = high.back();
       low.pop_back();
       other_[poor] = item_[rich];
@@ -230,6 +234,7 @@ struct SaintDesk {
   // Labels are read of members alone.
   void induce_row(const Csr<Id>& csr, const Row<Id>& row) {
     const auto first = static_cast<size_t>(rows.indptr.back()), size = static_cast<size_t>(row.size());
+    count_steps(row.size() + 1);
     if (first + size > rows.edge_pos.size()) {
       rows.edge_pos.resize(std::max(first + size, 2 * rows.edge_pos.size()));
       rows.indices.resize(rows.edge_pos.size());
@@ -287,6 +292,7 @@ class Saint {
       : options_(options), is_target_(csr.num_nodes) {
     if (num_targets < 1) throw std::invalid_argument("targets must not be empty");
     for (int64_t number = 0; number < num_targets; ++number) {
+      count_steps(1);
       targets_.push_back(csr.taken(targets[number], "targets"));
       is_target_.add(targets[number]);
     }
@@ -308,7 +314,10 @@ class Saint {
     Rng rng{combine(mix64(seed), number)};
     switch (options_.kind) {
       case SaintKind::kNode:
-        for (int64_t drawn = 0; drawn < options_.budget; ++drawn) desk.members.add(table_.draw(rng));
+        for (int64_t drawn = 0; drawn < options_.budget; ++drawn) {
+          count_steps(1);
+          desk.members.add(table_.draw(rng));
+        }
         break;
       case SaintKind::kEdge:
         draw_edges(csr, rng, desk);
@@ -330,6 +339,7 @@ class Saint {
   static void add_column_norms(const Csr<Id>& csr, std::vector<double>& weight) {
     for (int64_t node = 0; node < csr.num_nodes; ++node) {
       const Row<Id> row = csr.row(static_cast<Id>(node));
+      count_steps(row.size() + 1);
       if (row.size() == 0) continue;
       const double share = 1.0 / static_cast<double>(row.size()), square = share * share;
       for (const Id* entry = row.begin; entry != row.end; ++entry) {
@@ -340,6 +350,7 @@ class Saint {
 
   void list_receivers(const Csr<Id>& csr) {
     for (int64_t node = 0; node < csr.num_nodes; ++node) {
+      count_steps(1);
       if (csr.degree(static_cast<Id>(node)) > 0) receivers_.push_back(static_cast<Id>(node));
     }
   }
@@ -357,6 +368,7 @@ class Saint {
   // probability in proportion to 1 / degree(u) + 1 / degree(v) without a table of edges.
   void draw_edges(const Csr<Id>& csr, Rng& rng, SaintDesk<Id>& desk) const {
     for (int64_t drawn = 0; drawn < options_.budget; ++drawn) {
+      count_steps(1);
       const Id receiver = receivers_[static_cast<size_t>(rng.below(receivers_.size()))];
       desk.members.add(receiver);
       desk.members.add(draw_sender(csr, receiver, rng));
@@ -367,11 +379,13 @@ class Saint {
   void draw_walks(const Csr<Id>& csr, Rng& rng, SaintDesk<Id>& desk) const {
     desk.front.clear();
     for (int64_t walk = 0; walk < options_.budget; ++walk) {
+      count_steps(1);
       desk.front.push_back(draw_target(rng));
       desk.members.add(desk.front.back());
     }
     for (int64_t step = 0; step < options_.walk_length; ++step) {
       for (Id& node : desk.front) {
+        count_steps(1);
         node = draw_sender(csr, node, rng);
         desk.members.add(node);
       }
@@ -384,6 +398,7 @@ class Saint {
     desk.front.clear();
     desk.front_degree.clear();
     for (int64_t slot = 0; slot < options_.frontier; ++slot) {
+      count_steps(1);
       const Id node = draw_target(rng);
       desk.members.add(node);
       desk.front.push_back(node);
@@ -391,6 +406,7 @@ class Saint {
     }
     desk.tree.assign(desk.front_degree);
     for (int64_t drawn = options_.frontier; drawn < options_.budget && desk.tree.total() > 0; ++drawn) {
+      count_steps(1);
       const size_t slot = desk.tree.find(draw_below(desk.tree.total(), rng));
       const Id next = draw_sender(csr, desk.front[slot], rng);
       const auto degree = static_cast<uint64_t>(csr.degree(next));
@@ -421,6 +437,7 @@ int64_t measure_hops(const Saint<Id>& saint, const InducedRows<Id>& rows, std::v
   }
   for (size_t at = 0; at < queue.size(); ++at) {
     const auto node = static_cast<size_t>(queue[at]);
+    count_steps(rows.indptr[node + 1] - rows.indptr[node]);
     for (int64_t edge = rows.indptr[node]; edge < rows.indptr[node + 1]; ++edge) {
       const int32_t sender = rows.indices[static_cast<size_t>(edge)];
       if (hop[static_cast<size_t>(sender)] >= 0) continue;
@@ -437,6 +454,7 @@ template <class Id>
 void move_row(const InducedRows<Id>& rows, size_t node, const std::vector<int64_t>& hop,
               const std::vector<int64_t>& place, std::vector<int64_t>& next, SaintSubgraph& out) {
   const auto first = static_cast<size_t>(rows.indptr[node]), last = static_cast<size_t>(rows.indptr[node + 1]);
+  count_steps(static_cast<int64_t>(last - first) + 1);
   if (first == last) return;
   const auto hop_of = [&](size_t edge) { return hop[static_cast<size_t>(rows.indices[edge])]; };
   int64_t nearest = hop_of(first), farthest = nearest;
@@ -551,30 +569,27 @@ class SharedCounts {
 
 // Draw the subgraphs first, first + 1, ... and add 1 to node_count [N] and edge_count [E] for all that each holds. One
 // without a target counts for nothing. Sums do not depend on the order, so neither on the threads.
-template <class Id, class Poll>
+template <class Id>
 SaintCounts count_saint(const Csr<Id>& csr, const Saint<Id>& saint, uint64_t seed, uint64_t first, int64_t count,
-                        SharedCounts& counts, int num_threads, Poll&& poll) {
+                        SharedCounts& counts, int num_threads) {
   SaintCounts out;
   out.num_nodes.assign(static_cast<size_t>(count), 0);
   out.num_targets.assign(static_cast<size_t>(count), 0);
   std::vector<std::unique_ptr<SaintDesk<Id>>> desks(static_cast<size_t>(num_threads));
-  parallel_for(
-      count, num_threads,
-      [&](int worker, int64_t item) {
-        auto& desk = desks[static_cast<size_t>(worker)];
-        if (desk == nullptr) desk = saint.desks().take(csr);
-        bool useful = false;
-        guarded([&] {
-          saint.draw(csr, seed, first + static_cast<uint64_t>(item), *desk);
-          useful = saint.has_target(*desk);
-          if (useful) desk->induce(csr);
-        });
-        if (!useful) return;
-        counts.add(desk->rows, item);
-        out.num_nodes[static_cast<size_t>(item)] = desk->rows.num_nodes();
-        for (const Id node : desk->rows.nodes) out.num_targets[static_cast<size_t>(item)] += saint.is_target(node);
-      },
-      poll);
+  parallel_for(count, num_threads, [&](int worker, int64_t item) {
+    auto& desk = desks[static_cast<size_t>(worker)];
+    if (desk == nullptr) desk = saint.desks().take(csr);
+    bool useful = false;
+    guarded([&] {
+      saint.draw(csr, seed, first + static_cast<uint64_t>(item), *desk);
+      useful = saint.has_target(*desk);
+      if (useful) desk->induce(csr);
+    });
+    if (!useful) return;
+    counts.add(desk->rows, item);
+    out.num_nodes[static_cast<size_t>(item)] = desk->rows.num_nodes();
+    for (const Id node : desk->rows.nodes) out.num_targets[static_cast<size_t>(item)] += saint.is_target(node);
+  });
   for (auto& desk : desks) {
     if (desk != nullptr) saint.desks().keep(std::move(desk));
   }

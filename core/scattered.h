@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "guard.h"
+#include "interrupt.h"
 #include "pages.h"
 #include "prefetch.h"
 
@@ -25,13 +26,17 @@ enum class Ask { kWhenWaiting, kAlways, kNever };
 // Pieces lie far apart, so each is prefetched this many items before it is read.
 constexpr int64_t kItemsAhead = 12;
 
+// Items between two looks at the clock, or at how long pages were waited for. A step (interrupt.h) is a cache line.
+constexpr int64_t kMostItems = 2048;
+
 // Copy items in their order until some had to be waited for; return how many are done.
 template <class PieceOf, class Copy>
 int64_t copy_in_order(int64_t count, PieceOf&& piece_of, Copy&& copy, Ask ask) {
   int64_t done = 0, chunk = 32;  // Few at first: if nothing is in memory, each of them is a wait.
   while (done < count) {
     const int64_t waits = ask == Ask::kNever ? 0 : page_waits();
-    const int64_t last = ask == Ask::kNever ? count : std::min(count, done + chunk);
+    const int64_t last = std::min(count, done + chunk);
+    count_steps((last - done) * (1 + piece_of(done).num_bytes / 64));
     for (; done < last; ++done) {
       if (done + kItemsAhead < count) {
         const Piece ahead = piece_of(done + kItemsAhead);
@@ -40,7 +45,7 @@ int64_t copy_in_order(int64_t count, PieceOf&& piece_of, Copy&& copy, Ask ask) {
       copy(done);
     }
     if (ask != Ask::kNever && page_waits() - waits > chunk / 32) break;
-    chunk = std::min<int64_t>(2 * chunk, 2048);
+    chunk = std::min<int64_t>(2 * chunk, kMostItems);
   }
   return done;
 }
@@ -55,6 +60,7 @@ void copy_asked(const std::vector<int64_t>& order, PieceOf&& piece_of, Copy&& co
     for (int64_t at = first; at < std::min(first + kWindow, count); ++at) {
       const Piece piece = piece_of(order[static_cast<size_t>(at)]);
       asker.note(piece.first, piece.num_bytes);
+      count_steps(1 + piece.num_bytes / 64);
     }
     asker.ask();
   };

@@ -13,6 +13,7 @@
 
 #include "csr.h"
 #include "induce.h"
+#include "interrupt.h"
 #include "scratch.h"
 
 namespace shadow {
@@ -50,6 +51,7 @@ struct Candidate {
 
 template <class Id>
 bool better(const Candidate<Id>& a, const Candidate<Id>& b) {
+  count_steps(1);
   return a.key != b.key ? a.key < b.key : a.node < b.node;
 }
 
@@ -81,6 +83,7 @@ class Ranking {
     if (wanted > sorted_) {
       const auto first = all.begin() + static_cast<std::ptrdiff_t>(sorted_);
       keys_.clear();
+      count_steps(static_cast<int64_t>(all.size()));
       for (auto item = first; item != all.end(); ++item) keys_.push_back(item->key);
       const auto border = keys_.begin() + static_cast<std::ptrdiff_t>(wanted - sorted_ - 1);
       std::nth_element(keys_.begin(), border, keys_.end());
@@ -179,6 +182,7 @@ class ScopeBuilder {
   void group_by_row() {
     const LocalEdge* const edges = inducer_.edges();
     const size_t num_edges = inducer_.num_edges();
+    count_steps(static_cast<int64_t>(num_edges));
     row_begin_.assign(nodes_.size() + 1, 0);
     int32_t* const sizes = row_begin_.data() + 1;
     for (size_t edge = 0; edge < num_edges; ++edge) {
@@ -186,6 +190,7 @@ class ScopeBuilder {
       if (paired) sizes[edges[edge].column] += edges[edge].row != edges[edge].column;
     }
     for (size_t row = 0; row < nodes_.size(); ++row) row_begin_[row + 1] += row_begin_[row];
+    count_steps(static_cast<int64_t>(num_edges));
     fill_.assign(row_begin_.begin(), row_begin_.end() - 1);
     columns_.resize(static_cast<size_t>(row_begin_.back()));
     column_pos_.resize(positions ? columns_.size() : 0);
@@ -203,6 +208,7 @@ class ScopeBuilder {
   void for_neighbours(int32_t label, Visit&& visit) const {
     const int32_t* const columns = columns_.data();
     const int32_t last = row_begin_[static_cast<size_t>(label) + 1];
+    count_steps(last - row_begin_[static_cast<size_t>(label)]);
     for (int32_t entry = row_begin_[static_cast<size_t>(label)]; entry < last; ++entry) visit(columns[entry], entry);
   }
 
@@ -359,6 +365,7 @@ class ScopeBuilder {
     sorted_.resize(rows_.size());
     sorted_pos_.resize(row_pos_.size());
     for (size_t column = 0; column < order_.size(); ++column) {
+      count_steps(column_begin_[column + 1] - column_begin_[column]);
       for (int32_t entry = column_begin_[column]; entry < column_begin_[column + 1]; ++entry) {
         const auto at = static_cast<size_t>(fill_[static_cast<size_t>(rows_[static_cast<size_t>(entry)])]++);
         sorted_[at] = static_cast<int32_t>(column);

@@ -11,7 +11,9 @@
 
 #include "csr.h"
 #include "gather.h"
+#include "interrupt.h"
 #include "lanes.h"
+#include "scratch.h"
 
 namespace shadow {
 
@@ -61,6 +63,7 @@ SHADOW_CLONED void multiply_rows(const typename Value::Stored* matrix, int64_t w
       for (int64_t line = 0; line < row_bytes && line < 512; line += 64) prefetch(next + line);
     }
     const typename Value::Stored* const row = matrix + rows[item] * width;
+    count_steps(1 + width / kLanes);
     double products[kLanes] = {}, squares[kLanes] = {};
     int64_t column = 0;
     for (; column + kLanes <= width; column += kLanes) {
@@ -91,13 +94,53 @@ inline double rank_of(float similarity, float other) {
   return -(std::nearbyint(static_cast<double>(similarity) * 0x1.0p24) * 0x1.0p29 + static_cast<double>(bits >> 1));
 }
 
+// Where each column of the targets' features stands among those that are kept: where it is in the matrix or, of very
+// wide sparse rows, in the order in which they were met. Memory then depends on the values of the targets alone.
+class KeptColumns {
+ public:
+  void start(const FeatureView& features) {
+    met_.clear();
+    hashes_ = features.kind == FeatureKind::kSparse && features.width > kMostDirect;
+    width_ = static_cast<size_t>(features.width);
+  }
+
+  // Keep a column.
+  void keep(int32_t column) {
+    if (!hashes_) return;
+    met_.reserve_more(1);
+    met_.add(column);
+  }
+
+  // The place of a column, or size() for one that is not kept.
+  size_t place(int32_t column) const {
+    if (!hashes_) return static_cast<size_t>(column);
+    const int32_t number = met_.find(column);
+    return number < 0 ? met_.size() : static_cast<size_t>(number);
+  }
+
+  size_t size() const { return hashes_ ? met_.size() : width_; }
+
+ private:
+  static constexpr int64_t kMostDirect = int64_t{1} << 20;
+
+  NodeIndex<int32_t> met_;
+  bool hashes_ = false;
+  size_t width_ = 0;
+};
+
 // How alike nodes are to the targets: the mean over the targets of the cosine of the angle between the features, as
 // (1 + cosine) / 2, which is above 0. A node whose features are all zero is as near to everything as at a right angle.
 class Similarity {
  public:
   // Compare with these rows from here on.
   void set_targets(const FeatureView& features, const int64_t* rows, int64_t count) {
-    query_.assign(static_cast<size_t>(features.width), 0.0f);
+    columns_.start(features);
+    if (features.kind == FeatureKind::kSparse) {
+      for (int64_t target = 0; target < count; ++target) {
+        visit_sparse(features, rows[target], [&](int32_t column, double) { columns_.keep(column); });
+      }
+    }
+    query_.assign(columns_.size() + 1, 0.0f);  // The last is of all columns that no target has.
     sum_.assign(query_.size(), 0.0);
     for (int64_t target = 0; target < count; ++target) add_unit(features, rows[target], static_cast<double>(count));
     for (size_t column = 0; column < query_.size(); ++column) query_[column] = static_cast<float>(sum_[column]);
@@ -150,17 +193,18 @@ class Similarity {
     if (first < 0 || last < first || last > features.num_values) {
       throw CorruptGraph("x_indptr of node " + std::to_string(row) + " is not a range of x_data");
     }
+    count_steps(last - first + 1);
     for (int64_t value = first; value < last; ++value) {
       const int32_t column = features.indices[value];
       if (column < 0 || column >= features.width) throw CorruptGraph("x_indices holds a column outside the matrix");
-      visit(static_cast<size_t>(column), static_cast<double>(features.data[value]));
+      visit(column, static_cast<double>(features.data[value]));
     }
   }
 
   void multiply_sparse(const FeatureView& features, int64_t row, size_t item) {
     double product = 0, square = 0;
-    visit_sparse(features, row, [&](size_t column, double value) {
-      product += value * query_[column];
+    visit_sparse(features, row, [&](int32_t column, double value) {
+      product += value * query_[columns_.place(column)];
       square += value * value;
     });
     product_[item] = product;
@@ -169,9 +213,10 @@ class Similarity {
 
   // Add the row, scaled to length 1 / count.
   void add_unit(const FeatureView& features, int64_t row, double count) {
+    count_steps(static_cast<int64_t>(query_.size()) / 8);
     row_.assign(query_.size(), 0.0);
     if (features.kind == FeatureKind::kSparse) {
-      visit_sparse(features, row, [&](size_t column, double value) { row_[column] = value; });
+      visit_sparse(features, row, [&](int32_t column, double value) { row_[columns_.place(column)] = value; });
     } else {
       visit_dense(features, [&](auto value_of, const auto* matrix) {
         const auto* const values = matrix + row * features.width;
@@ -188,6 +233,7 @@ class Similarity {
     for (size_t column = 0; column < row_.size(); ++column) sum_[column] += row_[column] * factor;
   }
 
+  KeptColumns columns_;
   std::vector<float> query_;       // mean of the targets' features, each scaled to length 1
   std::vector<double> sum_, row_;  // the same on the way
   std::vector<double> product_, square_;

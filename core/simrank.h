@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "lists.h"
 #include "pick.h"
 #include "rng.h"
@@ -182,6 +183,7 @@ class Simrank {
       if (entry.step == 1 && open.size() <= num_probes) {
         edges_touched_ += open.size();
         for (int64_t number = 0; number < open.size(); ++number) {
+          count_steps(1);
           const Id node = reverse.csr().checked(open.entry(number));
           propose(node, first_guess * steps.probability(node, entry.node));
         }
@@ -200,6 +202,7 @@ class Simrank {
                  double guess, Rng& rng) {
     Id node = entry.node;
     auto way = static_cast<uint64_t>(entry.step);
+    count_steps(entry.step);
     for (int64_t step = 0; step < entry.step; ++step) {
       const OpenRow<Id> open = reverse.row(node);
       way = combine(way, static_cast<uint64_t>(node));
@@ -267,6 +270,7 @@ class Simrank {
       met[word] |= fresh;
     }
     if (count == 0) return 0;
+    count_steps(static_cast<int64_t>(prints_.num_words()) + step);
     met_walks_.push_back(walk);
     ++num_meetings_;
     const double gain = factor * static_cast<double>(count);

@@ -2,6 +2,7 @@
 // Not for: attention, whose factors depend on the nodes (attend.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -13,13 +14,21 @@
 
 namespace shadow {
 
+// Numbers that are read between two chances to end the work: a few dozen milliseconds.
+constexpr int64_t kMostNumbersAtOnce = int64_t{1} << 26;
+
 // Call run(part, scratch) for every part of the rows, on all threads if there is enough to do; each thread has a
-// scratch of its own. `cost` is the count of numbers that are read.
+// scratch of its own. `cost` is the count of numbers that are read; where that is a lot, parts are cut into pieces.
 template <class Scratch, class Run>
 void for_parts(const Edges& edges, int64_t cost, int num_threads, const Scratch& empty, Run&& run) {
-  run_team(edges.num_parts(), worth_sharing(cost, num_threads), [&](Handout& handout) {
+  const int64_t num_pieces = 1 + cost / std::max<int64_t>(edges.num_parts(), 1) / kMostNumbersAtOnce;
+  run_team(edges.num_parts() * num_pieces, cost, num_threads, [&](Handout& handout) {
     Scratch scratch = empty;
-    for (int64_t part = handout.take(); part >= 0; part = handout.take()) run(edges.part(part), scratch);
+    for (int64_t item = handout.take(); item >= 0; item = handout.take()) {
+      const Part part = edges.part(item / num_pieces);
+      const int64_t size = part.last - part.first, piece = item % num_pieces;
+      run(Part{part.first + size * piece / num_pieces, part.first + size * (piece + 1) / num_pieces}, scratch);
+    }
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "interrupt.h"
 #include "rng.h"
 #include "scratch.h"
 
@@ -21,6 +22,7 @@ class Subset {
     drawn_.clear();
     if (count > kFewest) drawn_.reserve_more(static_cast<size_t>(count));
     for (int64_t last = size - count; last < size; ++last) {
+      count_at(last);
       const auto pick = static_cast<int64_t>(rng.below(static_cast<uint64_t>(last) + 1));
       const bool taken =
           count > kFewest ? drawn_.find(pick) >= 0 : std::find(picks.begin(), picks.end(), pick) != picks.end();

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "interrupt.h"
+
 #if defined(__linux__) && defined(__GLIBC__)
 #define SHADOW_CAN_JOIN_OPENMP 1
 #include <dlfcn.h>
@@ -20,13 +22,15 @@
 
 namespace shadow {
 
-// Hands out the items 0 to count - 1, each once, and keeps the first exception of any worker.
+// Hands out the items 0 to count - 1, each once, and keeps the first exception of any worker. Each item counts as
+// `steps` (interrupt.h): the calling thread, which has a question to ask, asks it between two items.
 class Handout {
  public:
-  explicit Handout(int64_t count) : count_(count) {}
+  Handout(int64_t count, int64_t steps) : count_(count), steps_(steps) {}
 
   // The next item, or -1 when there is none.
   int64_t take() {
+    count_steps(steps_);
     const int64_t item = next_.fetch_add(1, std::memory_order_relaxed);
     return item < count_ ? item : -1;
   }
@@ -43,7 +47,7 @@ class Handout {
   }
 
  private:
-  const int64_t count_;
+  const int64_t count_, steps_;
   std::atomic<int64_t> next_{0};
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -93,18 +97,17 @@ inline ParallelEntry openmp() {
 
 // Work on fewer numbers than this is done before another thread has woken up.
 constexpr int64_t kLeastShared = 1 << 16;
-
-// The number of threads to use for work on so many numbers.
-inline int worth_sharing(int64_t num_numbers, int num_threads) { return num_numbers < kLeastShared ? 1 : num_threads; }
+constexpr int64_t kNumbersPerStep = 8;
 
 // Call work(handout) on up to num_threads threads, this one among them; each takes items until there are none. Which
-// worker takes an item is a matter of chance; results must not depend on it.
+// worker takes an item is a matter of chance; results must not depend on it. num_numbers is what all items read: where
+// that is little, this thread works alone.
 //
 // Between two matrix products of torch its OpenMP threads do not sleep but spin. Threads of our own would share the
 // processor with them; so these very threads do the work where they can be found, and plain ones where not.
 template <class Work>
-void run_team(int64_t num_items, int num_threads, Work&& work) {
-  Handout handout(num_items);
+void run_team(int64_t num_items, int64_t num_numbers, int num_threads, Work&& work) {
+  Handout handout(num_items, num_numbers / std::max<int64_t>(num_items, 1) / kNumbersPerStep + 1);
   struct Shared {
     Handout& handout;
     Work& work;
@@ -117,7 +120,8 @@ void run_team(int64_t num_items, int num_threads, Work&& work) {
       with.handout.fail();
     }
   };
-  const int num_workers = static_cast<int>(std::min<int64_t>(num_threads, num_items));
+  const int64_t wanted = num_numbers < kLeastShared ? 1 : num_threads;
+  const int num_workers = static_cast<int>(std::min(wanted, num_items));
   if (num_workers <= 1) {
     body(&shared);
     return handout.rethrow();

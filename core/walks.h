@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csr.h"
+#include "interrupt.h"
 #include "lists.h"
 #include "prefetch.h"
 #include "rng.h"
@@ -24,7 +25,8 @@ constexpr int64_t kWeightBlock = 64;
 inline int64_t num_weight_sums(int64_t num_edges) { return num_edges / kWeightBlock + 1; }
 
 // Draws the next node of a walk in proportion to edge weight, in a time that does not grow with the list: from one of
-// many entries by a search among the stored sums and a look through one block.
+// many entries by a search among the stored sums and a look through one block. All weights were checked when the sums
+// were made (reverse.h).
 template <class Id>
 class Steps {
  public:
@@ -122,6 +124,7 @@ class Herd {
     for (size_t first = 0; first < at.size(); first += kChunk) {
       const size_t last = std::min(first + kChunk, at.size());
       int64_t entry[kChunk];
+      count_steps(static_cast<int64_t>(last - first));
       for (size_t walk = first; walk < last; ++walk) csr.prefetch_degree(at[walk]);
       for (size_t walk = first; walk < last; ++walk) {
         const int64_t drawn = at[walk] < 0 ? -1 : steps.draw(at[walk], rng);
@@ -218,6 +221,7 @@ class Rwr {
   void count() {
     constexpr size_t kAhead = 8;
     const std::vector<Id>& at = herd_.at;
+    count_steps(static_cast<int64_t>(at.size()));
     for (size_t walk = 0; walk < at.size(); ++walk) {
       if (walk + kAhead < at.size()) visits_.prefetch(at[walk + kAhead]);
       ++visits_[visits_.number_of(at[walk])];

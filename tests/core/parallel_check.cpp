@@ -23,7 +23,7 @@ int main() {
         ++by_worker[static_cast<size_t>(worker)];
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       },
-      [] {}, 16, [&] { return ++asked >= 2 ? kMore : 0; });
+      16, [&] { return ++asked >= 2 ? kMore : 0; });
   for (const auto& count : times) {
     if (count != 1) return 1;
   }
@@ -37,7 +37,7 @@ int main() {
         [](int, int64_t item) {
           if (item == 7) throw std::runtime_error("item 7");
         },
-        [] {}, 4, [] { return kMore; });
+        4, [] { return kMore; });
     return 4;
   } catch (const std::runtime_error& error) {
     if (error.what() != std::string("item 7")) return 5;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,3 +116,23 @@ def test_fingerprints_of_features_tell_values_kinds_and_widths_apart() -> None:
     ]
     assert len({one.fingerprint for one in features}) == len(features)
     assert DenseFeatures(np.asfortranarray(x)).fingerprint == features[0].fingerprint
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -2.0, 0.0])
+def test_weights_that_no_graph_has_are_named(weight: float) -> None:
+    weights = np.array([3, 3, 3, 3, 3, weight], np.float32)
+    with pytest.raises(ValueError, match=f"Graph: edge_weight must be positive and finite, got {weight} in row 5"):
+        Graph(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1], np.int32), edge_weight=weights)
+    with pytest.raises(ValueError, match=r"Graph: edge_weight must be a 1-D float32 array, got float64 \[6\]"):
+        Graph(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1], np.int32), edge_weight=np.ones(6))
+
+
+@pytest.mark.parametrize("directed", [0, 1, None, "yes"])
+def test_directed_is_true_or_false(directed: Any) -> None:
+    with pytest.raises(TypeError, match=f"Graph: directed must be True or False, got {directed!r}"):
+        Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32), directed=directed)
+
+
+def test_a_truth_value_of_numpy_is_one() -> None:
+    graph = Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32), directed=np.bool_(True))  # type: ignore[arg-type]
+    assert graph.directed is True

@@ -15,6 +15,12 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
+class _Producer(threading.Thread):
+    """A thread that can be stopped in the middle of a long call into the compiled core, which looks at `stopping`."""
+
+    stopping: threading.Event
+
+
 class _Shared(Generic[T]):
     """State shared by consumer and thread; a thread that held the consumer itself would never let it be freed."""
 
@@ -24,7 +30,8 @@ class _Shared(Generic[T]):
         self.done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
         self.stop = threading.Event()
         # A daemon: a consumer that still waits at exit must not keep the process alive. finalize ends it before that.
-        self.thread = threading.Thread(target=self.produce, name="shadow-prefetch", daemon=True)
+        self.thread = _Producer(target=self.produce, name="shadow-prefetch", daemon=True)
+        self.thread.stopping = self.stop
 
     def produce(self) -> None:
         """Make one item for each free slot until the items or the consumer end."""
@@ -38,7 +45,7 @@ class _Shared(Generic[T]):
             self.done.put((None, error))
 
     def end(self) -> None:
-        """Stop the thread after its current item, and wait for it."""
+        """Stop the thread, at once in the core and elsewhere after its current item, and wait for it."""
         self.stop.set()
         self.slots.release()
         if self.thread.is_alive() and self.thread is not threading.current_thread():

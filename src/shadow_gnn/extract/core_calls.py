@@ -17,7 +17,7 @@ from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.subgraphs import Subgraphs
-from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.record import Graph, id_range
 
 Core = Callable[..., tuple[Any, ...]]
 
@@ -34,7 +34,7 @@ def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.in
     bad = (array < 0) | (array >= graph.num_nodes)
     if bad.any():
         first = array[np.unravel_index(int(np.argmax(bad)), array.shape)]
-        raise ValueError(f"{owner}: targets must be node ids from 0 to {graph.num_nodes - 1}, got {first}")
+        raise ValueError(f"{owner}: targets must be {id_range(graph.num_nodes)}, got {first}")
     columns = array.reshape(-1, 1) if array.ndim == 1 else array
     return np.ascontiguousarray(columns, dtype=np.int64)
 

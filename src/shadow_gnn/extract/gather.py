@@ -127,7 +127,7 @@ def expect_scopes(graph: Graph, free_bytes: int) -> None:
 
 def plain(array: NDArray[Any]) -> bool:
     """Tell whether the core can read the array as it is; arrays of a graph folder always are readable."""
-    return bool(array.flags.c_contiguous and array.dtype.isnative)
+    return bool(array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative)
 
 
 def _check_index(name: str, index: Ints, num_rows: int) -> None:

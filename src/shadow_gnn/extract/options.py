@@ -47,7 +47,10 @@ Topk = Annotated[
 ]
 MaxNodes = Annotated[Count | None, Doc("Hard cap on the nodes of a scope; nodes found first stay.")]
 NumHops = Annotated[int, Ge(0), Le(1_000_000), Doc("Radius of the scope.")]
-Teleport = Annotated[float, Gt(0), Lt(1), Doc("Restart probability of the walk; smaller reaches further.")]
+# Below a thousandth, a walk would make more than a thousand steps on average.
+Teleport = Annotated[float, Ge(0.001), Lt(1), Doc("Restart probability of the walk; smaller reaches further.")]
+# Less than this is rounding: mass that is followed further never ends.
+Tolerance = Annotated[float, Ge(1e-15)]
 Resample = Annotated[bool, Doc("Draw other walks in each epoch of training; otherwise a target keeps its scope.")]
 DEFAULT_TELEPORT = 0.2609
 """The ordinary walk's equivalent of the authors' lazy walk at 0.15: 2b / (1 + b)."""

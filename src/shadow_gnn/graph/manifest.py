@@ -9,10 +9,11 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import new_checksum, read_object
+from shadow_gnn.graph.record import MAX_COLUMNS
 
 VERSION = 1
 MAX_BYTES = 1 << 20
@@ -22,8 +23,15 @@ FILE_NAME = (
 )
 
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
+Columns = Annotated[int, Field(ge=0, lt=MAX_COLUMNS)]
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 FileName = Annotated[str, Field(pattern=FILE_NAME)]
+
+
+def _checked_columns(shape: list[int]) -> list[int]:
+    if len(shape) == 2 and shape[1] >= MAX_COLUMNS:
+        raise ValueError(f"columns must be below 2^31, got {shape[1]}")
+    return shape
 
 
 class _Strict(BaseModel):
@@ -35,7 +43,7 @@ class FileEntry(_Strict):
 
     dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8"]
     """NumPy name of the values' type, little-endian."""
-    shape: Annotated[list[Count], Field(min_length=1, max_length=2)]
+    shape: Annotated[list[Count], Field(min_length=1, max_length=2), AfterValidator(_checked_columns)]
     """Rows first."""
     num_bytes: Count
     """Size of the whole file."""
@@ -56,7 +64,7 @@ class Manifest(_Strict):
     """CSR entries: an undirected edge counts twice."""
     directed: bool
     """False if every edge is stored in both directions."""
-    num_feature_columns: Count | None
+    num_feature_columns: Columns | None
     """F, or None without features; the width of sparse features is stored only here."""
     fingerprint: Hash
     """Hash of the topology and the edge weights."""

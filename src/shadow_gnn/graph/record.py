@@ -21,6 +21,9 @@ from shadow_gnn.base.short_repr import as_html, as_line
 Ints = NDArray[np.int64]
 Array = NDArray[Any]
 
+MAX_COLUMNS = 2**31
+"""Columns of features, labels and edge features are fewer: int32 has a number for each."""
+
 
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:
@@ -46,6 +49,8 @@ class SparseFeatures:
             raise ValueError(
                 f"SparseFeatures: data must have {len(self.indices)} values like indices, got {len(self.data)}"
             )
+        if not 0 <= self.num_columns < MAX_COLUMNS:
+            raise ValueError(f"SparseFeatures: num_columns must be from 0 to below 2^31, got {self.num_columns}")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -195,6 +200,8 @@ class Graph:
         # A folder was checked when it was written; arrays of a caller were not.
         if self.path is None:
             _check_lists(self)
+            _check_weights(self.edge_weight)
+        object.__setattr__(self, "directed", bool(self.directed))
         object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
         object.__setattr__(self, "pairs", MappingProxyType(dict(self.pairs)))
 
@@ -273,6 +280,23 @@ def topology_fingerprint(indptr: Array, indices: Array, edge_weight: Array | Non
     return digest.hexdigest()
 
 
+def id_range(num_nodes: int) -> str:
+    """Say which node ids a graph has."""
+    return f"node ids from 0 to {num_nodes - 1}" if num_nodes else "node ids of the graph, which has no nodes"
+
+
+def _check_weights(weight: Array | None) -> None:
+    """Check that each weight is positive and finite; those of a folder are read by verify.py, and by the core."""
+    if weight is None:
+        return
+    if weight.ndim != 1 or weight.dtype != np.float32:
+        raise ValueError(f"Graph: edge_weight must be a 1-D float32 array, got {weight.dtype} {list(weight.shape)}")
+    good = (weight > 0) & (weight < np.inf)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"Graph: edge_weight must be positive and finite, got {weight[row]} in row {row}")
+
+
 def _check_lists(graph: Graph) -> None:
     """Check every neighbor list: ids in range, ascending, and symmetric if undirected."""
     indptr, indices = graph.indptr, graph.indices
@@ -282,7 +306,7 @@ def _check_lists(graph: Graph) -> None:
         return
     if indices.min() < 0 or indices.max() >= graph.num_nodes:
         worst = indices.min() if indices.min() < 0 else indices.max()
-        raise ValueError(f"Graph: indices must be node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}")
+        raise ValueError(f"Graph: indices must be {id_range(graph.num_nodes)}, got {int(worst)}")
     falls = np.diff(indices) <= 0
     starts = indptr[1:-1]
     falls[starts[(starts > 0) & (starts < len(indices))] - 1] = False
@@ -305,6 +329,9 @@ def _is_symmetric(indptr: Array, indices: Array) -> bool:
 def _check_shapes(graph: Graph) -> None:
     """Make all checks of O(1): dtypes, lengths, ends of indptr."""
     indptr, indices = graph.indptr, graph.indices
+    known: bool = isinstance(graph.directed, (bool, np.bool_))  # Not asked in the condition: it would narrow the type.
+    if not known:
+        raise TypeError(f"Graph: directed must be True or False, got {graph.directed!r}")
     if indptr.ndim != 1 or indptr.dtype != np.int64 or len(indptr) < 1:
         raise ValueError(f"Graph: indptr must be a 1-D int64 array of length N + 1, got {indptr.dtype} {indptr.shape}")
     if indices.ndim != 1 or indices.dtype not in (np.int32, np.int64):
@@ -337,9 +364,7 @@ def _check_pairs(graph: Graph) -> None:
         # verify.py checks those of a folder.
         if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
             worst = pairs.min() if pairs.min() < 0 else pairs.max()
-            raise ValueError(
-                f"Graph: pairs {name} must be of node ids from 0 to {graph.num_nodes - 1}, got {int(worst)}"
-            )
+            raise ValueError(f"Graph: pairs {name} must be of {id_range(graph.num_nodes)}, got {int(worst)}")
 
 
 def _check_class_names(graph: Graph) -> None:

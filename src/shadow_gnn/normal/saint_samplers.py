@@ -64,7 +64,7 @@ class WalkSampler:
 
     def __post_init__(self) -> None:
         check_int("WalkSampler", "num_walks", self.num_walks, 1)
-        check_int("WalkSampler", "walk_length", self.walk_length, 0)
+        check_int("WalkSampler", "walk_length", self.walk_length, 0, 1000)
 
 
 @dataclass(frozen=True)

@@ -179,8 +179,8 @@ def test_all_but_the_edges_is_as_it_was() -> None:
         (lambda: Kept(None), "threshold must be above 0 where topk is None, got 0"),
         (lambda: Kept(threshold=-1), "threshold must be at least 0, got -1"),
         (lambda: Kept(normalize="all"), "normalize must be none, rows or symmetric, got 'all'"),  # type: ignore[arg-type]
-        (lambda: PprDiffusion(teleport=0), "PprDiffusion: teleport must be above 0 and below 1, got 0"),
-        (lambda: PprDiffusion(tolerance=0), "PprDiffusion: tolerance must be above 0 and below 1, got 0"),
+        (lambda: PprDiffusion(teleport=0), "PprDiffusion: teleport must be at least 0.001 and below 1, got 0"),
+        (lambda: PprDiffusion(tolerance=0), "PprDiffusion: tolerance must be at least 1e-15 and below 1, got 0"),
         (lambda: PprDiffusion(self_loop=-1), "PprDiffusion: self_loop must be at least 0, got -1"),
         (lambda: HeatDiffusion(time=0), "HeatDiffusion: time must be above 0 and at most 100, got 0"),
         (lambda: HeatDiffusion(tolerance=-1), "HeatDiffusion: tolerance must be at least 0 and below 1, got -1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from tests.extract.graphs import graphs, random_edges, some_graphs
 from tests.extract.reference import dense_heat, graph_of, grow
 
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract import HeatExtractor
 from shadow_gnn.graph.record import Graph
 
@@ -126,14 +128,21 @@ def test_pair_scores_are_the_mean_of_both_ends() -> None:
     np.testing.assert_allclose(scope.score, mean[scope.node_id], rtol=1e-5, atol=1e-9)
 
 
-@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0, 3e38])
-def test_damaged_weights_end_in_a_scope(weight: float) -> None:
+@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0])
+def test_damaged_weights_are_named(weight: float) -> None:
     values = np.ones(8 * 7, np.float32)
     indices = np.array([[other for other in range(8) if other != node] for node in range(8)], np.int32).ravel()
     graph = Graph(np.arange(0, 57, 7), indices, edge_weight=values, path=Path("damaged"))
-    values[::3] = weight
-    for scope in HeatExtractor(topk=3)(graph, np.arange(8)):
-        assert 1 <= len(scope.node_id) <= 3
+    values[3::3] = weight
+    with pytest.raises(FolderError, match=r"damaged: edge_weight must be finite and not negative, got .* in row 3$"):
+        HeatExtractor(topk=3, num_threads=1)(graph, np.arange(8))
+
+
+def test_huge_weights_are_like_any_others() -> None:
+    graph = GRAPHS["hubs"]
+    ones, huge = (replace(graph, edge_weight=np.full(graph.num_edges, w, np.float32)) for w in (1.0, 3e38))
+    a, b = (HeatExtractor(topk=10)(each, np.arange(8)) for each in (ones, huge))
+    assert a.node_id.tolist() == b.node_id.tolist()
 
 
 @pytest.mark.parametrize(
@@ -142,7 +151,7 @@ def test_damaged_weights_end_in_a_scope(weight: float) -> None:
         ({"topk": 0}, "topk must be at least 1, got 0"),
         ({"t": 0.0}, "t must be above 0, got 0.0"),
         ({"t": 101.0}, "t must be at most 100, got 101.0"),
-        ({"tolerance": 0.0}, "tolerance must be above 0, got 0.0"),
+        ({"tolerance": 0.0}, "tolerance must be at least 1e-15, got 0.0"),
         ({"precision": float("nan")}, "precision must be a finite number, got nan"),
     ],
 )

@@ -144,7 +144,7 @@ def test_pair_scores_are_the_mean_of_both_ends() -> None:
         ({"topk": 0}, "topk must be at least 1, got 0"),
         ({"attenuation": 0.0}, "attenuation must be above 0, got 0.0"),
         ({"attenuation": float("nan")}, "attenuation must be a finite number, got nan"),
-        ({"tolerance": -1.0}, "tolerance must be above 0, got -1.0"),
+        ({"tolerance": -1.0}, "tolerance must be at least 1e-15, got -1.0"),
         ({"precision": 0.0}, "precision must be above 0, got 0.0"),
     ],
 )

@@ -39,10 +39,10 @@ class PprDiffusion:
     """Matrix T of a step."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.teleport < 1:
-            raise ValueError(f"PprDiffusion: teleport must be above 0 and below 1, got {self.teleport}")
-        if not 0 < self.tolerance < 1:
-            raise ValueError(f"PprDiffusion: tolerance must be above 0 and below 1, got {self.tolerance}")
+        if not 0.001 <= self.teleport < 1:
+            raise ValueError(f"PprDiffusion: teleport must be at least 0.001 and below 1, got {self.teleport}")
+        if not 1e-15 <= self.tolerance < 1:
+            raise ValueError(f"PprDiffusion: tolerance must be at least 1e-15 and below 1, got {self.tolerance}")
         _check_walk("PprDiffusion", self.self_loop)
 
     def blocks(self, graph: Graph, *, num_threads: int) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
 from shadow_gnn.extract.core_calls import run_core
-from shadow_gnn.extract.options import Positive, Topk
+from shadow_gnn.extract.options import Positive, Tolerance, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -34,7 +34,7 @@ class HeatExtractor(BaseExtractor):
     topk: Topk = 200
     t: Annotated[float, Gt(0), Le(100)] = 3.0
     """Mean number of steps of the walk; larger reaches further."""
-    tolerance: Positive | None = None
+    tolerance: Tolerance | None = None
     """A fixed bound: the walk continues from a node while its mass, times the share of longer walks, is above tolerance
     * degree. Left out, the bound is refined for each target until the topk are settled."""
     precision: Positive = 0.15

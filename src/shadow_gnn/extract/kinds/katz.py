@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
 from shadow_gnn.extract.core_calls import run_core
-from shadow_gnn.extract.options import Positive, Topk
+from shadow_gnn.extract.options import Positive, Tolerance, Topk
 from shadow_gnn.extract.spectral_bound import spectral_bound
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
@@ -37,7 +37,7 @@ class KatzExtractor(BaseExtractor):
     topk: Topk = 200
     attenuation: Positive | None = None
     """Factor of each step of a walk, below 1 / spectral radius of the graph; left out, half of that."""
-    tolerance: Positive | None = None
+    tolerance: Tolerance | None = None
     """A fixed bound: walks continue from a node while that adds more than this to each neighbor. Left out, the bound
     follows the topk-th score, and a target visits at most 128 * topk + 16,384 entries of neighbor lists."""
     precision: Positive = 0.01

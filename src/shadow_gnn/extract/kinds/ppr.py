@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
 from shadow_gnn.extract.core_calls import check_targets, run_core
-from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, MaxNodes, Positive, Teleport, Topk
+from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, MaxNodes, Positive, Teleport, Tolerance, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -37,7 +37,7 @@ class PprExtractor(BaseExtractor):
     """Smallest score kept; 0 keeps all. There are never more than topk nodes."""
     threshold_kind: Literal["relative", "absolute"] = "relative"
     """Threshold as a share of the best score after the target's, or as it is."""
-    tolerance: Positive | None = None
+    tolerance: Tolerance | None = None
     """A fixed residual bound of the push: a node is pushed while its residual is above tolerance * degree, and ranked
     by its score alone. Left out, the bound is refined for each target until the topk are settled, which is faster and
     better."""

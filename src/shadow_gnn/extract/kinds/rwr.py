@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le, Lt
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
 from shadow_gnn.extract.core_calls import run_core
-from shadow_gnn.extract.options import DEFAULT_TELEPORT, Resample, Topk
+from shadow_gnn.extract.options import DEFAULT_TELEPORT, Resample, Teleport, Topk
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.extract.walk_arrays import weight_sums
 from shadow_gnn.graph.record import Graph
@@ -35,9 +35,7 @@ class RwrExtractor(BaseExtractor):
     kind = "rwr"
 
     topk: Topk = 200
-    # Below a thousandth, a walk would make more than a thousand steps on average.
-    teleport: Annotated[float, Ge(0.001), Lt(1)] = DEFAULT_TELEPORT
-    """Restart probability of the walk; smaller reaches further."""
+    teleport: Teleport = DEFAULT_TELEPORT
     num_walks: Annotated[int, Ge(1), Le(10_000_000)] = 3000
     """Walks from each target, from one return to the next: 1 / teleport visits each, on average."""
     resample: Resample = False
