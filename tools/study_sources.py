@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from build_debian_graph import the_list
@@ -48,6 +50,42 @@ def debian_package(cache: Path, name: str) -> Path:
             (Path(work) / "files" / "VERSION").write_text(archive.stem.replace("%3a", ":") + "\n")
             os.replace(Path(work) / "files", folder)
     return folder
+
+
+def debian_archives(cache: Path, names: Sequence[str]) -> list[Path]:
+    """Return the files of many Debian packages, in the order of names; a stopped download continues where it was."""
+    folder = cache / "debs"
+    apt_lists(cache)
+    folder.mkdir(exist_ok=True)
+    have = {path.name.partition("_")[0]: path for path in folder.glob("*.deb")}
+    missing = [name for name in names if name not in have]
+
+    def fetch(some: Sequence[str]) -> None:
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            _run(["apt-get", *_apt_options(cache), "download", *some], Path(work))
+            for path in Path(work).glob("*.deb"):
+                os.replace(path, folder / path.name)
+                have[path.name.partition("_")[0]] = folder / path.name
+
+    # Most of the time is waiting for one answer after the other.
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(fetch, [missing[at : at + 50] for at in range(0, len(missing), 50)]))
+    return [have[name] for name in names]
+
+
+def debian_files(archive: Path, ending: str) -> Iterator[tuple[str, bytes]]:
+    """Give path and content of a package's files with this ending."""
+    with (
+        subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE) as unpacking,
+        tarfile.open(fileobj=unpacking.stdout, mode="r|") as files,
+    ):
+        for member in files:
+            if member.isfile() and member.name.endswith(ending):
+                stream = files.extractfile(member)
+                assert stream is not None
+                yield member.name.removeprefix("./"), stream.read()
+    if unpacking.returncode != 0:
+        sys.exit(f"{archive}: dpkg-deb cannot unpack it; remove it to have it fetched again")
 
 
 def npm_package(cache: Path, name: str, version: str) -> Path:

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import svds
 def word_weights(bags: Sequence[Iterable[str]], min_nodes: int) -> csr_array:
     """Return TF-IDF rows of length 1: logarithm of the count times logarithm of rarity.
 
-    A word counts if at least min_nodes bags hold it.
+    A bag is a sequence of words or a Counter of them. A word counts if at least min_nodes bags hold it.
     """
     counts = [Counter(bag) for bag in bags]
     spread = Counter(word for count in counts for word in count)
