@@ -26,7 +26,7 @@ NAME = "debian-teams"
 BUILD_RELATIONS = ("Build-Depends", "Build-Depends-Indep", "Build-Depends-Arch")
 TEAM = re.compile(r"team|group|maintainers|task force|strike force|project|pkg-|packagers", re.IGNORECASE)
 # Nobody's packages are not about one thing.
-NO_TEAM = "packages@qa.debian.org"
+NO_TEAM = "packages@qa."
 MIN_PACKAGES_PER_TEAM = 40
 # More than this share of the sources needs debhelper and its like: an edge to everything says nothing.
 MAX_USERS = 0.2
@@ -52,7 +52,7 @@ def team_of(maintainer: str) -> str | None:
     """
     display, _, address = maintainer.rpartition("<")
     address = address.rstrip("> ").lower()
-    if address == NO_TEAM or not (TEAM.search(display) or TEAM.search(address)):
+    if address.startswith(NO_TEAM) or not (TEAM.search(display) or TEAM.search(address)):
         return None
     local = address.partition("@")[0]
     return re.sub(r"^(team\+|pkg-|debian-)+|(-(maintainers|maint|team|devel|packaging|packagers|extras))+$", "", local)

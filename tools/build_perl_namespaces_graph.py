@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from build_debian_graph import paragraphs, read_text, release_of
 from numpy.typing import NDArray
-from study_graph import StudyGraph, classes, command, features
+from study_graph import StudyGraph, classes, command, features, widespread
 from study_sources import apt_list, debian_archives, debian_files
 
 NAME = "perl-namespaces"
@@ -75,15 +75,6 @@ def use_edges(modules: Sequence[Module]) -> NDArray[np.int64]:
     return np.array(sorted(pairs), np.int64).reshape(-1, 2)
 
 
-def namespaces(modules: Sequence[Module]) -> list[str | None]:
-    """Return the namespace of each module, None for those of few packages."""
-    packages: dict[str, set[str]] = defaultdict(set)
-    for module in modules:
-        packages[module.name.partition("::")[0]].add(module.package)
-    first = [module.name.partition("::")[0] for module in modules]
-    return [name if len(packages[name]) >= MIN_PACKAGES else None for name in first]
-
-
 def without(words: Counter[str], hidden: frozenset[str]) -> Counter[str]:
     """Return the words that are not hidden."""
     return Counter({word: number for word, number in words.items() if word not in hidden})
@@ -123,7 +114,9 @@ def build(cache: Path) -> StudyGraph:
     path = apt_list(cache, "*_main_binary-*_Packages*")
     archives = debian_archives(cache, package_names(read_text(path)))
     modules = read_modules(archives)
-    y, names = classes(namespaces(modules), MIN_MODULES)
+    packages = [module.package for module in modules]
+    first = [module.name.partition("::")[0] for module in modules]
+    y, names = classes(widespread(first, packages, MIN_PACKAGES), MIN_MODULES)
     hidden = words_of_names(names)
     return StudyGraph(
         node_names=[module.name for module in modules],
@@ -131,7 +124,7 @@ def build(cache: Path) -> StudyGraph:
         x=features([without(module.words, hidden) for module in modules], NUM_COLUMNS, MIN_MODULES_PER_WORD),
         y=y,
         class_names=names,
-        groups=[module.package for module in modules],
+        groups=packages,
         source={key: str(value) for key, value in release_of(path).items()} | {"num_packages": str(len(archives))},
     )
 

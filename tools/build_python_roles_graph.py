@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from build_debian_graph import paragraphs, read_text, release_of
 from numpy.typing import NDArray
-from study_graph import StudyGraph, classes, command, features
+from study_graph import StudyGraph, classes, command, features, widespread
 from study_sources import apt_list, debian_archives, debian_files
 
 NAME = "python-roles"
@@ -50,6 +50,7 @@ SAME_ROLE = {
 TEST = re.compile(r"tests?|tests?_.*|.*_tests?|conftest")
 MIGRATION = re.compile(r"\d{4}_.*")
 MIN_MODULES_PER_ROLE = 60
+MIN_PACKAGES_PER_ROLE = 15
 MIN_MODULES_PER_WORD = 20
 NUM_COLUMNS = 128
 
@@ -167,14 +168,16 @@ def build(cache: Path) -> StudyGraph:
     path = apt_list(cache, "*_main_binary-*_Packages*")
     archives = debian_archives(cache, package_names(read_text(path)))
     modules = read_modules(archives)
-    y, roles = classes([role_of(module) for module in modules], MIN_MODULES_PER_ROLE)
+    packages = [module.name.partition(".")[0] for module in modules]
+    roles = widespread([role_of(module) for module in modules], packages, MIN_PACKAGES_PER_ROLE)
+    y, kept = classes(roles, MIN_MODULES_PER_ROLE)
     return StudyGraph(
         node_names=[module.name for module in modules],
         edges=import_edges(modules),
         x=features([module.words for module in modules], NUM_COLUMNS, MIN_MODULES_PER_WORD),
         y=y,
-        class_names=roles,
-        groups=[module.name.partition(".")[0] for module in modules],
+        class_names=kept,
+        groups=packages,
         source={key: str(value) for key, value in release_of(path).items()} | {"num_packages": str(len(archives))},
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,14 @@ def classes(labels: Sequence[str | None], min_nodes: int) -> tuple[NDArray[np.in
     kept = most_frequent(labels, min_nodes)
     number: dict[str | None, int] = {label: at for at, label in enumerate(kept)}
     return np.array([number.get(label, -1) for label in labels], np.int64), kept
+
+
+def widespread(labels: Sequence[str | None], groups: Sequence[str], min_groups: int) -> list[str | None]:
+    """Return the labels, None for those of fewer than min_groups groups: a split by group could leave training none."""
+    holders: dict[str | None, set[str]] = defaultdict(set)
+    for label, group in zip(labels, groups, strict=True):
+        holders[label].add(group)
+    return [label if len(holders[label]) >= min_groups else None for label in labels]
 
 
 def label_sets(labels: Sequence[Iterable[str]], min_nodes: int) -> tuple[NDArray[np.uint8], list[str]]:

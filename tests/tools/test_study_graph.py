@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import study_graph
-from study_graph import StudyGraph, classes, features, label_sets, splits
+from study_graph import StudyGraph, classes, features, label_sets, splits, widespread
 
 from shadow_gnn import open_graph, verify_graph
 
@@ -25,6 +25,11 @@ def test_rare_classes_are_unknown():
     y, kept = classes(["red", None, "blue", "red", "blue", "green"], 2)
     assert kept == ["blue", "red"]
     assert y.tolist() == [1, -1, 0, 1, 0, -1]
+
+
+def test_labels_of_few_groups_are_unknown():
+    labels, groups = ["a", "a", "b", "b", None], ["one", "two", "one", "one", "one"]
+    assert widespread(labels, groups, 2) == ["a", "a", None, None, None]
 
 
 def test_label_sets_keep_frequent_labels_once_a_node():
