@@ -21,7 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,8 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import svds
+from text_features import reduced, word_weights
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "src" / "shadow_gnn" / "graph" / "datasets"
@@ -162,33 +161,6 @@ def undirected_edges(packages: Sequence[Package]) -> NDArray[np.int64]:
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
-def word_weights(texts: Sequence[str]) -> csr_array:
-    """Return TF-IDF rows of length 1: logarithm of the count times logarithm of rarity."""
-    counts = [Counter(WORD.findall(text)) for text in texts]
-    spread = Counter(word for count in counts for word in count)
-    column = {word: at for at, word in enumerate(sorted(w for w, n in spread.items() if n >= MIN_PACKAGES_PER_WORD))}
-    row, col, value = [], [], []
-    for at, count in enumerate(counts):
-        for word, number in sorted(count.items()):
-            if word in column:
-                row.append(at)
-                col.append(column[word])
-                value.append((1 + np.log(number)) * np.log(len(texts) / spread[word]))
-    matrix = csr_array((value, (row, col)), shape=(len(texts), len(column)))
-    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    return csr_array(diags_array(1 / np.where(length > 0, length, 1)) @ matrix)
-
-
-def reduced(matrix: csr_array, num_columns: int) -> NDArray[np.float64]:
-    """Return the rows in the space of the largest singular vectors, the largest first; the same in every run."""
-    start = np.random.default_rng(0).normal(size=min(matrix.shape))
-    left, size, right = svds(matrix, k=num_columns, v0=start, tol=1e-6)
-    order = np.argsort(-size)
-    # A singular vector's sign is free: its largest entry is made positive.
-    sign = np.sign(right[np.arange(num_columns), np.abs(right).argmax(axis=1)])
-    return (left * (size * sign))[:, order]
-
-
 def steps(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Round each column to 255 steps around zero, the largest value at an end: the steps and their sizes.
 
@@ -215,7 +187,8 @@ def graph_arrays(packages: Sequence[Package], num_columns: int) -> dict[str, NDA
     sources = sorted({package.source for package in packages})
     sections = sorted({package.section for package in packages})
     source_number = {name: at for at, name in enumerate(sources)}
-    x, scale = steps(reduced(word_weights([package.text for package in packages]), num_columns))
+    bags = [WORD.findall(package.text) for package in packages]
+    x, scale = steps(reduced(word_weights(bags, MIN_PACKAGES_PER_WORD), num_columns))
     count = np.bincount(pairs[:, 0], minlength=len(packages))
     return {
         "indptr": np.concatenate(([0], np.cumsum(count))).astype(np.int64),
