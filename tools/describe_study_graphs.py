@@ -43,9 +43,9 @@ class Description:
     largest_degree: int
     num_isolated: int
     homophily: float
-    """Share of the edges between labelled nodes that join nodes with a common label."""
+    """Share of the edges between labeled nodes that join nodes with a common label."""
     homophily_by_chance: float
-    """The same share of random pairs of labelled nodes."""
+    """The same share of random pairs of labeled nodes."""
     constant: float
     """Test score of the best constant prediction on the training targets."""
     scores: dict[str, float]
@@ -69,12 +69,12 @@ def share_with_common_label(rows: NDArray[np.uint8], one: NDArray[Any], other: N
 
 
 def homophily(graph: Graph, rows: NDArray[np.uint8]) -> tuple[float, float]:
-    """Return the share of edges with a common label, and that of random pairs, of labelled nodes only."""
-    labelled = rows.any(axis=1)
+    """Return the share of edges with a common label, and that of random pairs, of labeled nodes only."""
+    labeled = rows.any(axis=1)
     receiver = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
     sender = np.asarray(graph.indices)
-    known = labelled[receiver] & labelled[sender]
-    nodes = np.flatnonzero(labelled)
+    known = labeled[receiver] & labeled[sender]
+    nodes = np.flatnonzero(labeled)
     one, other = np.random.default_rng(0).choice(nodes, size=(2, NUM_RANDOM_PAIRS))
     return (
         share_with_common_label(rows, receiver[known], sender[known]),

@@ -88,11 +88,11 @@ def label_sets(labels: Sequence[Iterable[str]], min_nodes: int) -> tuple[NDArray
 
 
 def splits(y: NDArray[Any], groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Return the labelled nodes of each split; a hash of its group's name alone decides where a node is."""
+    """Return the labeled nodes of each split; a hash of its group's name alone decides where a node is."""
     place_of = {group: split_of(group) for group in set(groups)}
     place = np.array([place_of[group] for group in groups])
-    labelled = (y >= 0) if y.ndim == 1 else y.any(axis=1)
-    return {name: np.flatnonzero(labelled & (place == at)) for at, name in enumerate(SPLITS)}
+    labeled = (y >= 0) if y.ndim == 1 else y.any(axis=1)
+    return {name: np.flatnonzero(labeled & (place == at)) for at, name in enumerate(SPLITS)}
 
 
 def as_graph(study: StudyGraph) -> Graph:
