@@ -45,6 +45,16 @@ class Array : public nb::ndarray<nb::c_contig, nb::device::cpu, Args...> {
   }
 };
 
+// numpy.ndarray, set when the module is made.
+inline PyObject* array_type = nullptr;
+
+// Whether an object is an array of NumPy, or one that other libraries hand over as such. NumPy's single numbers are
+// not, though they offer a buffer: that of a date has no strides, which nanobind reads.
+inline bool is_array(nb::handle object) noexcept {
+  return PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(array_type)) ||
+         PyObject_HasAttrString(object.ptr(), "__dlpack__");
+}
+
 template <class T>
 using In1 = Array<const T, nb::ndim<1>>;
 template <class T>
@@ -200,7 +210,7 @@ struct type_caster<shadow::Array<Args...>> {
 
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     Caster caster;
-    if (!caster.from_python(source, flags, cleanup)) return false;
+    if (!shadow::is_array(source) || !caster.from_python(source, flags, cleanup)) return false;
     value = shadow::Array<Args...>(std::move(caster.value));
     return true;
   }

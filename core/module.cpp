@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
       "Compiled core of shadow_gnn: scopes, batches and row look-ups on CSR arrays, sums along the edges of a batch.";
   // A tensor that is alive when Python ends may hold the edges of its batch; that is no leak worth a message.
   nb::set_leak_warnings(false);
+  array_type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
   nb::exception<CorruptGraph>(m, "CorruptGraph", PyExc_RuntimeError);
   nb::exception<FileChanged>(m, "FileChanged", PyExc_RuntimeError);
   nb::exception<Stopped>(m, "Stopped", PyExc_RuntimeError);

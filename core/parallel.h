@@ -88,12 +88,21 @@ void parallel_for(int64_t count, int num_threads, Work&& work, int64_t chunk, Wa
     idle.notify_one();
   };
 
+  const auto ask = [&] {
+    try {
+      if (!ended.load(std::memory_order_relaxed)) ask_to_go_on();
+    } catch (...) {
+      fail(kBeforeAll);
+    }
+  };
+
   std::vector<std::thread> threads;
   const auto start = [&](int num_workers) {
     const auto most = std::min<int64_t>(num_workers, count);
     try {
-      while (static_cast<int64_t>(threads.size()) + 1 < most) {
+      while (static_cast<int64_t>(threads.size()) + 1 < most && !stop.load(std::memory_order_relaxed)) {
         threads.emplace_back(run, static_cast<int>(threads.size()) + 1);
+        ask();
       }
     } catch (...) {
       // No more threads to be had: the ones that started, and this one, do all the work.
@@ -124,11 +133,7 @@ void parallel_for(int64_t count, int num_threads, Work&& work, int64_t chunk, Wa
       std::unique_lock<std::mutex> lock(mutex);
       all_idle = idle.wait_for(lock, std::chrono::milliseconds(50), [&] { return num_idle == threads.size(); });
     }
-    try {
-      if (!all_idle && !ended.load(std::memory_order_relaxed)) ask_to_go_on();
-    } catch (...) {
-      fail(kBeforeAll);
-    }
+    if (!all_idle) ask();
   }
   for (auto& thread : threads) thread.join();
   if (error != nullptr) std::rethrow_exception(error);

@@ -31,6 +31,7 @@ NAMED = (ValueError, TypeError, IndexError, OverflowError, MemoryError, _core.Co
 PATIENCE = 0.25  # seconds until a call gets the signal
 LIMIT = 2.0  # seconds that any call may take
 DEAF = 30.0  # seconds until a call that answers nothing is given up
+FAULT = 3  # exit code of the process that calls; others are of its death
 BIG = 2**31 - 1
 
 Arguments = tuple[list[Any], dict[str, Any]]
@@ -473,16 +474,16 @@ def work(seed: int, numbers_of_calls: range, at: mmap.mmap) -> int:
         except BaseException:
             print(f"call {number} of seed {seed}:", file=sys.stderr)
             traceback.print_exc()
-            return 1
+            return FAULT
         seconds = time.monotonic() - begin
         slowest = max(slowest, seconds)
         if seconds > LIMIT:
             print(f"call {number} of seed {seed}: took {seconds:.1f} seconds", file=sys.stderr)
-            return 1
+            return FAULT
     missing = set() if len(numbers_of_calls) < 50 * len(GENERATORS) else _never_returned(outcomes)
     if missing:
         print(f"calls of seed {seed}: none returned of {', '.join(sorted(missing))}", file=sys.stderr)
-        return 1
+        return FAULT
     ends = Counter(outcome.split(": ")[1] for outcome in outcomes.elements())
     print(f"{len(numbers_of_calls):,} calls of seed {seed}, {len(GENERATORS)} entries: ", end="")
     print(", ".join(f"{end} {count:,}" for end, count in ends.most_common()), f"; the slowest took {slowest:.2f} s")
@@ -509,7 +510,7 @@ def watch(seed: int, numbers_of_calls: range) -> int:
         number = int.from_bytes(at[:8], "little")
         if ended:
             code = os.waitstatus_to_exitcode(status)
-            if code not in (0, 1):
+            if code not in (0, FAULT):
                 print(f"call {number} of seed {seed}: the process died with {code}", file=sys.stderr)
             return int(code != 0)
         if bytes(at[:8]) != last:

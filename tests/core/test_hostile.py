@@ -210,7 +210,8 @@ def test_wrong_types_are_refused_before_anything_runs() -> None:
     indptr, indices = np.array([0, 1, 2]), np.array([1, 0], np.int32)
     view = _core.GraphView(indptr, indices, None, True)
     options = {"positions": False, "seed": 0, "num_threads": 1}
-    for bad in (np.array([[0.5]]), np.array([0]), np.array([[0]], np.int32), None, "0"):
+    date = np.datetime64(3, "s")  # It has a buffer without strides.
+    for bad in (np.array([[0.5]]), np.array([0]), np.array([[0]], np.int32), None, "0", b"0", np.int64(0), date):
         with pytest.raises(TypeError):
             _core.extract_node(view, bad, **options)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
