@@ -6,6 +6,7 @@ equal signatures are worse.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import shutil
 import tempfile
@@ -13,15 +14,17 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from shadow_gnn.base.errors import RunError, WriteError
 from shadow_gnn.base.files import Progress
 from shadow_gnn.base.progress_bar import progress_bar
+from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.graph.importing.in_memory import from_pyg
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.estimators.recipe_table import IN_MEMORY, make_recipe
 from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.other_scopes import ExtractorLike, as_extractor
 from shadow_gnn.inference.predictor import Predictor, open_trained
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.training.evaluate import Evaluation
@@ -71,6 +74,8 @@ class Estimator:
         self._run: Run | None = None
         self._trained: TrainedModel | None = None
         self._predictor: tuple[Any, Predictor] | None = None
+        self._other_scopes: BaseExtractor | None = None
+        self._origin: Estimator | None = None  # Keeps the temporary folder of the run.
 
     def __repr__(self) -> str:
         """Show the keywords that are set."""
@@ -104,6 +109,16 @@ class Estimator:
             watcher = _Watcher(recipe.training.num_epochs, report)
             run = train_recipe(recipe, place, options=RunOptions(graph=opened, watcher=watcher))
         return self._take(run, open_trained(run.folder))
+
+    def on_scopes(self, extractor: ExtractorLike) -> Self:
+        """Return an estimator with the same weights that predicts on other scopes than those of training.
+
+        A normal GNN then reads the scope of a target instead of the whole graph.
+        """
+        other = copy.copy(self)._take(self.run_, cast(TrainedModel, self._trained))
+        other._other_scopes = as_extractor(extractor)
+        other._origin = self
+        return other
 
     def score(self, graph: Any, *, split: str = "test", progress: Shown = None) -> float:
         """Return the first metric of the task on a split, for example accuracy."""
@@ -145,7 +160,7 @@ class Estimator:
         self._check_fitted()
         assert self._trained is not None
         if self._predictor is None or self._predictor[0] is not graph:
-            self._predictor = (graph, Predictor(self._trained, as_graph(graph)))
+            self._predictor = (graph, Predictor(self._trained, as_graph(graph), extractor=self._other_scopes))
         return self._predictor[1]
 
     def __sklearn_is_fitted__(self) -> bool:
