@@ -92,7 +92,7 @@ class Predictor:
             found = list(self.blocks(given, embedding=embedding, progress=progress))
             return found[0] if len(found) == 1 else _joined(found)
         distinct, place = np.unique(checked, axis=0, return_inverse=True) if self.is_links else (checked, None)
-        batches = tuple(self._batch(number, distinct) for number in range(len(self.extractors)))
+        batches = self.batches(distinct)
         model, precision = self.trained.model, self.trained.config.precision
         logits, embedded = forward(model, batches, self._device, precision, embedding)
         if place is not None:
@@ -153,6 +153,10 @@ class Predictor:
             inputs=self.inputs,
             labels=labels,
         )
+
+    def batches(self, targets: Ints) -> tuple[Batch, ...]:
+        """Return a batch of checked targets for each branch, made in this thread; a normal GNN has none."""
+        return tuple(self._batch(number, targets) for number in range(len(self.extractors)))
 
     def check(self, targets: ArrayLike | range) -> Ints:
         """Return targets as integers, nodes [B] or pairs [B, 2] with ordered ends; raise for invalid ones."""

@@ -30,7 +30,7 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.training.evaluate import Evaluation
 from shadow_gnn.training.loop import Step, TrainingState
 from shadow_gnn.training.model_file import TrainedModel
-from shadow_gnn.training.run_setup import open_recipe_graph
+from shadow_gnn.training.run_setup import RunSetup, open_recipe_graph
 from shadow_gnn.training.runs.folder import Run, open_run
 from shadow_gnn.training.runs.run import RunOptions, SilentRun, train_recipe
 
@@ -106,7 +106,7 @@ class Estimator:
         recipe = self._recipe(opened)
         place = self._temporary_folder() if folder is None else Path(folder)
         with shown_progress(progress) as report:
-            watcher = _Watcher(recipe.training.num_epochs, report)
+            watcher = _Watcher(report)
             run = train_recipe(recipe, place, options=RunOptions(graph=opened, watcher=watcher))
         return self._take(run, open_trained(run.folder))
 
@@ -190,8 +190,12 @@ class Estimator:
 class _Watcher(SilentRun):
     """Passes the steps of a run to a progress function."""
 
-    def __init__(self, num_epochs: int, progress: Progress) -> None:
-        self._num_epochs, self._progress, self._valid = num_epochs, progress, ""
+    def __init__(self, progress: Progress) -> None:
+        self._num_epochs, self._progress, self._valid = 0, progress, ""
+
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
+        """Begin a run, or its warm start."""
+        self._num_epochs, self._valid = run.recipe.training.num_epochs, ""
 
     def on_step(self, step: Step) -> None:
         """Show the epoch and the loss."""
