@@ -83,31 +83,52 @@ class Recipe(Record):
 
     @model_validator(mode="after")
     def _check_method(self) -> Recipe:
-        method = self.training.method
+        method, warm = self.training.method, self.training.warm_start
         for name, record in METHOD_TABLES.items():
-            if method != name and getattr(self, name) != record():
+            if name not in (method, warm) and getattr(self, name) != record():
                 raise ValueError(f'{name}: must be left out unless training.method is "{name}", it is "{method}"')
         if not self.is_normal:
             return self
+        if warm != "none":
+            raise ValueError(f'training.warm_start: must be left out for training.method "{method}", without scopes')
         if self.extractor is not None or self.branches:
             name = "branches" if self.branches else "extractor"
             raise ValueError(f'{name}: must be left out for training.method "{method}", which has no scopes')
-        for name, needed in (("encoding", "none"), ("readout", "center")):
-            if getattr(self.model, name) != needed:
-                raise ValueError(f'model.{name}: must be "{needed}" for training.method "{method}", without scopes')
+        if self.model.encoding != "none":
+            raise ValueError(f'model.encoding: must be "none" for training.method "{method}", without scopes')
+        self._check_normal(f'training.method "{method}"', method)
+        return self
+
+    @model_validator(mode="after")
+    def _check_start(self) -> Recipe:
+        """Refuse a warm start whose weights would not fit the model on scopes."""
+        warm = self.training.warm_start
+        if warm == "none":
+            return self
+        place = f'training.warm_start "{warm}"'
+        if self.training.init is not None:
+            raise ValueError(f"training.init: must be left out for {place}, which trains the first weights itself")
+        if self.branches or self.task.kind == "link":
+            raise ValueError(f"training.warm_start: must be left out for {'branches' if self.branches else 'links'}")
+        if self.model.encoding != "none" and self.model.encoding_join != "add":
+            raise ValueError(f'model.encoding_join: must be "add" for {place}, whose first layer is narrower')
+        self._check_normal(place, warm)
+        return self
+
+    def _check_normal(self, place: str, method: str) -> None:
+        """Raise if a normal GNN cannot have this model and these inputs; place: the key that asks for one."""
+        if self.model.readout != "center":
+            raise ValueError(f'model.readout: must be "center" for {place}, without scopes')
         if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
-            raise ValueError(
-                f'inputs: degree, graph_degree and learned_dim must be left out for training.method "{method}"'
-            )
+            raise ValueError(f"inputs: degree, graph_degree and learned_dim must be left out for {place}")
         if method == "saint" and self.inputs.reads_labels:
             raise ValueError(
-                'inputs: labels and smooth_labels must be left out for training.method "saint", because every '
+                f"inputs: labels and smooth_labels must be left out for {place}, because every "
                 "training node of a subgraph is a target, and its label is hidden"
             )
         count = len(self.neighbor.fanouts)
         if count not in (1, self.model.num_layers):
             raise ValueError(f"neighbor.fanouts: must be 1 or {self.model.num_layers}, as many as layers, got {count}")
-        return self
 
     @model_validator(mode="after")
     def _check_links(self) -> Recipe:

@@ -23,6 +23,15 @@ class TrainingRecipe(Record):
     method: Method = "shadow"
     """shadow: a scope for each target; the others train a normal GNN: on the whole graph at once (full), on subgraphs
     of GraphSAINT (saint, see its table) or on drawn neighbors (neighbor, see its table)."""
+    init: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Folder of a finished run whose weights training begins with; its model must be the same. An encoding that it
+    lacks begins without effect."""
+    warm_start: Literal["none", "full", "saint", "neighbor"] = "none"
+    """Train the same network as a normal GNN first, by this method, and begin on scopes with its best weights."""
+    warm_epochs: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Epochs of the warm start; left out, 200 for full, where an epoch is one step, and 10 for the others."""
+    warm_learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.005
+    """Step size of the warm start, before the schedule."""
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     """Most passes over the training targets."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128

@@ -31,7 +31,7 @@ from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.links.loader import PairLoader
 from shadow_gnn.tasks.links.splits import LinkSplits, make_splits
-from shadow_gnn.tasks.task import LinkTask, Task, node_task, split_targets
+from shadow_gnn.tasks.task import LinkTask, NodeTask, Task, node_task, split_targets
 from shadow_gnn.training.branches import (
     branch_edges,
     branch_models,
@@ -40,8 +40,9 @@ from shadow_gnn.training.branches import (
     node_table,
     with_learned,
 )
-from shadow_gnn.training.build import build_model
+from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.link_setup import split_options, training_pairs
+from shadow_gnn.training.model_file import ModelConfig
 
 Ints = NDArray[np.int64]
 
@@ -278,6 +279,38 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> RunS
     training, _ = make_extractors(recipe, model, cached=False)
     _, evaluation = make_extractors(recipe, model, cache_folder)
     return RunSetup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
+
+
+def model_config(setup: RunSetup) -> ModelConfig:
+    """Return the description of a run's model; the checksum of its weights is still blank."""
+    recipe, graph, task = setup.recipe, setup.graph, setup.task
+    names = graph.class_name if isinstance(task, NodeTask) else None
+    return ModelConfig(
+        weights_blake2b="0" * 32,
+        in_dim=0 if graph.x is None else graph.x.shape[1],
+        out_dim=task.out_dim,
+        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+        edge_weight=graph.edge_weight is not None,
+        branch_edges=_own_branch_edges(setup),
+        target=task.target,
+        value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
+        value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
+        class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
+        branches=recipe.all_branches,
+        inputs=recipe.inputs,
+        link=recipe.link,
+        num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
+        precision=recipe.training.precision,
+        batch_size=recipe.training.batch_size,
+        seed=recipe.seed,
+    )
+
+
+def _own_branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
+    """Return the edge arrays of each branch, if any branch has the edges of another graph."""
+    if all(extractor.edge_graph(setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
+        return None
+    return tuple(branch_edges(setup.recipe, setup.graph))
 
 
 def open_recipe_graph(name: str) -> Graph:

@@ -10,7 +10,7 @@ import os
 import platform
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +31,8 @@ from shadow_gnn.recipe import Recipe, Record
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 
 VERSION = 1
+INIT, WARM = "init", "warm"
+"""Folders of a run: the model of training.init, and the run of training.warm_start."""
 RECIPE, RECORD, VERSIONS, RESULT, METRICS = "recipe.toml", "run.json", "versions.json", "result.json", "metrics.csv"
 REPEATS = "repeats.json"
 MAX_BYTES = 1 << 24
@@ -60,6 +62,8 @@ class RunRecord(Record):
     """Of the graph's features, labels and splits; None for a graph in memory."""
     scopes: Hash | None = None
     """Of the extractors, including everything else they read; None for a run of an earlier version."""
+    init: Hash | None = None
+    """Of the weights that training began with, which are kept in the folder; None for random ones."""
     num_threads: Annotated[int, Field(ge=1, le=100_000)]
     """Threads of torch: results are equal to the last digit for the same number, type of processor and versions."""
 
@@ -99,9 +103,20 @@ class Run:
 
 
 def create_run(
-    folder: Path, recipe: Recipe, graph: Graph, *, num_threads: int, scopes: Sequence[str] | None = None
+    folder: Path,
+    recipe: Recipe,
+    graph: Graph,
+    *,
+    num_threads: int,
+    scopes: Sequence[str] | None = None,
+    init: str | None = None,
+    write_init: Callable[[Path], None] | None = None,
 ) -> Run:
-    """Make a run folder, complete or not at all. scopes: the keys of its extractors."""
+    """Make a run folder, complete or not at all.
+
+    scopes: the keys of its extractors. init: checksum of the weights that training begins with, which write_init writes
+    into a folder.
+    """
     record = RunRecord(
         run_id=secrets.token_hex(6),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -109,6 +124,7 @@ def create_run(
         fingerprint=graph.fingerprint,
         content=content_hash(graph),
         scopes=None if scopes is None else _hash_of(scopes),
+        init=init,
         num_threads=num_threads,
     )
     files = {
@@ -121,6 +137,9 @@ def create_run(
             data = text.encode()
             write_blocks(temporary / name, iter([memoryview(data)]), len(data))
         (temporary / "checkpoints").mkdir()
+        if write_init is not None:
+            (temporary / INIT).mkdir()
+            write_init(temporary / INIT)
     return Run(folder, recipe, record)
 
 
