@@ -26,6 +26,7 @@ from shadow_gnn.loading.packed_loader import PackedLoader
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.inputs.columns import Inputs, make_inputs
+from shadow_gnn.normal.joint import JointLoader, near_rows
 from shadow_gnn.normal.loaders import normal_loader
 from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import Recipe
@@ -121,14 +122,16 @@ class RunSetup:
                 PairLoader(pairs, extractor, model=branch, batch_size=size, inputs=self.training_inputs)
                 for extractor, branch in zip(self.training_extractors, branches, strict=True)
             ]
+        train = split_targets(self.graph, "train")
         if self.recipe.is_normal:
-            train = split_targets(self.graph, "train")
             return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
+        if self.recipe.training.method == "joint":
+            return [self._joint_loader(self.training_graph, train, self.training_extractors[0], shuffle=True)]
         loaders = [
             Loader(
                 self.training_graph,
                 extractor,
-                split_targets(self.graph, "train"),
+                train,
                 model=branch,
                 batch_size=self.recipe.training.batch_size,
                 shuffle=True,
@@ -148,6 +151,9 @@ class RunSetup:
         """
         if self.recipe.is_normal:
             return whole_graph(self.graph, targets, self.evaluation_inputs)
+        if self.recipe.training.method == "joint":
+            near = targets[near_rows(self.graph, targets)]
+            return [self._joint_loader(self.graph, near, self.evaluation_extractors[0], shuffle=False)]
         batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
         return make_loaders(
             self.graph,
@@ -157,6 +163,23 @@ class RunSetup:
             batch_size,
             self.recipe.seed,
             inputs=self.evaluation_inputs,
+        )
+
+    def _joint_loader(self, graph: Graph, targets: Ints, extractor: Extractor, *, shuffle: bool) -> JointLoader:
+        """Return the loader of joint batches: blocks in a new order in every epoch, or all in the given order."""
+        settings, joint = self.recipe.training, self.recipe.joint
+        return JointLoader(
+            graph,
+            extractor,
+            targets,
+            batch_size=settings.batch_size,
+            block_size=joint.block_size,
+            max_nodes=joint.max_nodes,
+            shuffle=shuffle,
+            seed=self.recipe.seed,
+            edge_arrays=self.model.layouts[0].edge_arrays,
+            inputs=self.training_inputs if shuffle else self.evaluation_inputs,
+            max_bytes=settings.cache_megabytes * 2**20 // 2 if settings.cache == "memory" else 0,
         )
 
     def keep_scopes(self) -> None:
@@ -249,8 +272,10 @@ def _check_pack(recipe: Recipe, folder: Path | None) -> None:
         return
     if recipe.task.kind == "link":
         raise ValueError("training: pack must be false for links, whose negatives are new in each epoch")
-    if recipe.is_normal:
-        raise ValueError(f"training: pack must be false for method {recipe.training.method!r}, which has no scopes")
+    if recipe.training.method != "shadow":
+        raise ValueError(
+            f"training: pack must be false for method {recipe.training.method!r}, whose batches share one graph"
+        )
     if folder is None:
         raise ValueError("training: pack must be false without a folder to keep batches in; train as a run")
 
