@@ -71,7 +71,7 @@ class JointLoader:
         self.blocks_per_batch = batch_size // self.block_size
         self.max_nodes, self.shuffle, self.prefetch = max_nodes, shuffle, prefetch
         self.seed, self.edge_arrays = checked_seed("JointLoader", seed), tuple(edge_arrays)
-        self._rows = near_rows(self.edge_graph, self.targets[:, 0]) if shuffle else np.arange(len(self.targets))
+        self._rows = _near_rows(self.edge_graph, self.targets[:, 0]) if shuffle else np.arange(len(self.targets))
         self._scopes = MergedScopes(graph, extractor, max_bytes)
         self._next = 0
 
@@ -144,8 +144,13 @@ class JointLoader:
         return batch if self.inputs is None else self.inputs(batch)
 
 
-def near_rows(graph: Graph, targets: Ints) -> Ints:
-    """Return an order of the targets in which those of a group of densely linked nodes are together. [B]"""
+def near_targets(graph: Graph, targets: Ints) -> Ints:
+    """Return the targets [B] in an order in which near ones are together, for joint batches of evaluation."""
+    return targets[_near_rows(graph, targets)]
+
+
+def _near_rows(graph: Graph, targets: Ints) -> Ints:
+    """Return an order in which the targets of a group of densely linked nodes are together. [B]"""
     return np.argsort(group_nodes(graph, None)[targets], kind="stable")
 
 

@@ -26,8 +26,8 @@ from shadow_gnn.loading.packed_loader import PackedLoader
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.inputs.columns import Inputs, make_inputs
-from shadow_gnn.normal.joint import JointLoader, near_rows
-from shadow_gnn.normal.loaders import normal_loader
+from shadow_gnn.normal.joint import JointLoader, near_targets
+from shadow_gnn.normal.loaders import joint_loader, normal_loader
 from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.links.loader import PairLoader
@@ -100,7 +100,9 @@ class RunSetup:
     def split_loaders(self, split: str) -> Sequence[BatchSource] | WholeGraph:
         """Return the loaders of a split, one for each branch, or the graph for a normal GNN."""
         if self.links is None:
-            return self.evaluation_loaders(split_targets(self.graph, split))
+            targets = split_targets(self.graph, split)
+            joint = self.recipe.training.method == "joint"
+            return self.evaluation_loaders(near_targets(self.graph, targets) if joint else targets)
         found, graph, inputs = self.links.pairs_of(split), self.links.graph_of(split), self.evaluation_inputs
         return make_loaders(
             graph,
@@ -126,7 +128,7 @@ class RunSetup:
         if self.recipe.is_normal:
             return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
         if self.recipe.training.method == "joint":
-            return [self._joint_loader(self.training_graph, train, self.training_extractors[0], shuffle=True)]
+            return [self._joint_loader(train, training=True)]
         loaders = [
             Loader(
                 self.training_graph,
@@ -152,8 +154,7 @@ class RunSetup:
         if self.recipe.is_normal:
             return whole_graph(self.graph, targets, self.evaluation_inputs)
         if self.recipe.training.method == "joint":
-            near = targets[near_rows(self.graph, targets)]
-            return [self._joint_loader(self.graph, near, self.evaluation_extractors[0], shuffle=False)]
+            return [self._joint_loader(targets, training=False)]
         batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
         return make_loaders(
             self.graph,
@@ -165,20 +166,19 @@ class RunSetup:
             inputs=self.evaluation_inputs,
         )
 
-    def _joint_loader(self, graph: Graph, targets: Ints, extractor: Extractor, *, shuffle: bool) -> JointLoader:
-        """Return the loader of joint batches: blocks in a new order in every epoch, or all in the given order."""
-        settings, joint = self.recipe.training, self.recipe.joint
-        return JointLoader(
-            graph,
-            extractor,
+    def _joint_loader(self, targets: Ints, *, training: bool) -> JointLoader:
+        """Return the loader of joint batches for training, or for evaluation in the order of the targets."""
+        settings = self.recipe.training
+        return joint_loader(
+            self.recipe.joint,
+            self.training_graph if training else self.graph,
+            (self.training_extractors if training else self.evaluation_extractors)[0],
             targets,
-            batch_size=settings.batch_size,
-            block_size=joint.block_size,
-            max_nodes=joint.max_nodes,
-            shuffle=shuffle,
+            self.model,
+            batch_size=settings.batch_size * (1 if training else EVALUATION_FACTOR),
             seed=self.recipe.seed,
-            edge_arrays=self.model.layouts[0].edge_arrays,
-            inputs=self.training_inputs if shuffle else self.evaluation_inputs,
+            inputs=self.training_inputs if training else self.evaluation_inputs,
+            shuffle=training,
             max_bytes=settings.cache_megabytes * 2**20 // 2 if settings.cache == "memory" else 0,
         )
 

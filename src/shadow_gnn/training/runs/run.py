@@ -158,7 +158,7 @@ def _scope_keys(setup: RunSetup) -> list[str]:
 def check_method(recipe: Recipe, ranks: Ranks) -> None:
     """Raise if several processes cannot share the batches of a recipe's method."""
     method = recipe.training.method
-    if not ranks.alone and method in ("full", "saint"):
+    if not ranks.alone and method in ("full", "saint", "joint"):
         raise ValueError(
             f"training: method must be shadow or neighbor for {ranks.num_ranks} processes, got {method!r}, "
             "whose batches are one graph that cannot be shared; train it as one process"
@@ -354,6 +354,7 @@ def _config(setup: RunSetup) -> ModelConfig:
         branches=recipe.all_branches,
         inputs=recipe.inputs,
         link=recipe.link,
+        joint=recipe.joint if recipe.training.method == "joint" else None,
         num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
         precision=recipe.training.precision,
         batch_size=recipe.training.batch_size,
