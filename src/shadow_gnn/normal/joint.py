@@ -85,6 +85,11 @@ class JointLoader:
         """Targets of a batch of whole blocks."""
         return self.blocks_per_batch * self.block_size
 
+    @property
+    def kept_bytes(self) -> int:
+        """Memory of the nodes of blocks that are kept so far."""
+        return self._scopes.num_bytes
+
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
         return -(-self.num_blocks // self.blocks_per_batch)

@@ -25,7 +25,8 @@ class MergedScopes:
     def __init__(self, graph: Graph, extractor: Extractor, max_bytes: int) -> None:
         """Store; max_bytes: memory for kept nodes."""
         self._graph, self._extractor = graph, extractor
-        self._left = max_bytes if extractor.deterministic else 0
+        self._max_bytes = max_bytes if extractor.deterministic else 0
+        self.num_bytes = 0
         self._kept: dict[int, Nodes] = {}
 
     def of_blocks(self, numbers: Sequence[int], targets: Sequence[Ints], seed: int) -> list[Nodes]:
@@ -45,8 +46,8 @@ class MergedScopes:
     def _keep(self, number: int, nodes: Nodes) -> None:
         small = (nodes[0].astype(self._graph.indices.dtype), nodes[1])
         size = sum(array.nbytes for array in small)
-        if size <= self._left:
-            self._left -= size
+        if self.num_bytes + size <= self._max_bytes:
+            self.num_bytes += size
             self._kept[number] = small
 
 

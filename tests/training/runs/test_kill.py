@@ -72,10 +72,11 @@ LINKS = {
 }
 
 PACKED = {**NODES, "training__pack": True}
+JOINT = {**NODES, "training__method": "joint", "joint__block_size": 4, "joint__max_nodes": 60}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
+@pytest.mark.parametrize("changes", [NODES, LINKS, JOINT], ids=["nodes", "links", "joint"])
 def test_kills_change_nothing(tmp_path, changes):
     found = run_script(SCRIPT, tmp_path, 3, 1, json.dumps(changes))
     assert found["kills"] >= 3
@@ -84,7 +85,7 @@ def test_kills_change_nothing(tmp_path, changes):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("changes", [NODES, LINKS, PACKED], ids=["nodes", "links", "packed"])
+@pytest.mark.parametrize("changes", [NODES, LINKS, PACKED, JOINT], ids=["nodes", "links", "packed", "joint"])
 def test_many_chains_of_kills_change_nothing(tmp_path, changes):
     found = run_script(SCRIPT, tmp_path, 40, 2, json.dumps(changes))
     assert found["kills"] >= 40
