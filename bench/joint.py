@@ -1,8 +1,8 @@
 """Joint scopes: validation accuracy and CPU seconds of joint training, next to a scope for each target.
 
 Not for: choosing the settings, which was done on the validation nodes of debian-teams and thesaurus-origins.
-Usage: python bench/joint.py GRAPH...; a graph is a folder or "debian". Finished runs are kept in build/bench/joint, so the
-script resumes after a kill. Writes docs/joint-results.md.
+Usage: python bench/joint.py GRAPH...; a graph is a folder or "debian". Finished runs are kept in build/bench/joint, so
+the script resumes after a kill. Writes docs/joint-results.md.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ EPOCHS = {"shadow": (20, 7), "joint": (40, 14)}
 """Epochs by method, for small and for large graphs."""
 HEAD = """# Results of joint scopes
 
-Written by `python bench/joint.py`. GraphSAGE with 3 layers and width 128, PPR with 100 nodes, dropout 0.25, DropEdge 0.1,
-cosine schedule, the best epoch on validation, one seed. `shadow` has a scope for each target (batches of 128, learning
+Written by `python bench/joint.py`. GraphSAGE with 3 layers and width 128, PPR with 100 nodes, dropout 0.25, DropEdge
+0.1, cosine schedule, the best epoch on validation, one seed. `shadow` has a scope for each target (batches of 128, learning
 rate 0.002, 20 epochs, 7 above 50,000 training targets). `joint` merges the scopes of 512 targets in blocks of 32
 (learning rate 0.005, twice the epochs, validated every second epoch). CPU seconds are those of the whole command
 `shadow train` on one thread, with extraction and validation.
@@ -86,7 +86,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graphs", nargs="+", metavar="GRAPH")
     graphs = parser.parse_args().graphs
-    columns = ("graph", "shadow valid", "joint valid", "shadow test", "joint test", "shadow CPU s", "joint CPU s", "ratio")
+    columns = (
+        "graph",
+        "shadow valid",
+        "joint valid",
+        "shadow test",
+        "joint test",
+        "shadow CPU s",
+        "joint CPU s",
+        "ratio",
+    )
     report = Report("Accuracy and CPU seconds", columns)
     num_good = 0
     for graph in graphs:

@@ -140,9 +140,18 @@ class Predictor:
         if config.is_normal:
             return whole_graph(self.graph, targets, self.inputs)
         if config.joint is not None:
-            options = {"batch_size": self.batch_size, "seed": config.seed, "inputs": self.inputs}
-            model = self.trained.model
-            return [joint_loader(config.joint, self.graph, self.extractors[0], targets, model, **options)]
+            return [
+                joint_loader(
+                    config.joint,
+                    self.graph,
+                    self.extractors[0],
+                    targets,
+                    self.trained.model,
+                    batch_size=self.batch_size,
+                    seed=config.seed,
+                    inputs=self.inputs,
+                )
+            ]
         return make_loaders(
             self.graph,
             self.extractors,

@@ -20,6 +20,7 @@ from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, BatchLayout, EdgeArray, check_layout
 from shadow_gnn.loading.epochs import WHOLE, RankPart, checked_seed, derive_seed, epoch_rows, made_ahead
+from shadow_gnn.loading.loader import prepare_reads
 from shadow_gnn.normal.closure import single_targets
 from shadow_gnn.normal.joined import JoinedRows, joined_batch
 from shadow_gnn.normal.merged_scopes import MergedScopes, merged
@@ -74,6 +75,7 @@ class JointLoader:
         self._rows = _near_rows(self.edge_graph, self.targets[:, 0]) if shuffle else np.arange(len(self.targets))
         self._scopes = MergedScopes(graph, extractor, max_bytes)
         self._next = 0
+        prepare_reads(self.graph, self.edge_graph)
 
     @property
     def num_blocks(self) -> int:
