@@ -84,7 +84,7 @@ class MemoryNeed:
     """Peak memory of one training method, by part."""
 
     name: str
-    """The method: full, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
+    """The method: full, joint, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each part."""
 
@@ -127,7 +127,7 @@ def minibatch_need(
     cached: int = 0,
     counted: int = 0,
 ) -> MemoryNeed:
-    """Estimate training in minibatches of scopes (shadow) or of joined graphs (saint, neighbor).
+    """Estimate training in minibatches of scopes (shadow) or of joined graphs (joint, saint, neighbor).
 
     evaluation: its batches, which may be larger but keep no activations for a backward pass; the larger of both
     counts. most_in_evaluation: bytes above which evaluation runs in blocks. cached: bytes of scopes kept between

@@ -17,6 +17,7 @@ from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictions import Floats, Ints
 from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.normal.joint import near_targets
 from shadow_gnn.tasks.links.splits import make_splits
 from shadow_gnn.tasks.metrics import Scores
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Target, label_kind, split_targets
@@ -38,6 +39,8 @@ def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = 
     """Return the metrics of a model on nodes with known labels, also by degree."""
     trained = predictor.trained
     _check_labels(trained.config, predictor.graph, targets)
+    if trained.config.joint is not None:
+        targets = near_targets(predictor.graph, targets)
     return evaluate_by_degree(
         trained.model,
         predictor.loaders(targets),

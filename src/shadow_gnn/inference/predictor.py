@@ -26,6 +26,7 @@ from shadow_gnn.inference.predictions import Ints, Predictions
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.normal.inputs.columns import make_inputs
+from shadow_gnn.normal.loaders import joint_loader
 from shadow_gnn.tasks.links.pairs import check_pairs
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.evaluate import Output, Sources, forward, outputs
@@ -87,8 +88,9 @@ class Predictor:
         embedding: also return the inputs of the head.
         """
         given = np.asarray(targets)
-        checked = self.check(given)
-        if len(checked) == 0 or self.trained.config.is_normal or len(checked) > self.batch_size:
+        checked, config = self.check(given), self.trained.config
+        most = 1 if config.joint is not None else self.batch_size  # A joint batch of one target is its scope.
+        if len(checked) == 0 or config.is_normal or len(checked) > most:
             found = list(self.blocks(given, embedding=embedding, progress=progress))
             return found[0] if len(found) == 1 else _joined(found)
         distinct, place = np.unique(checked, axis=0, return_inverse=True) if self.is_links else (checked, None)
@@ -143,6 +145,19 @@ class Predictor:
         config = self.trained.config
         if config.is_normal:
             return whole_graph(self.graph, targets, self.inputs)
+        if config.joint is not None:
+            return [
+                joint_loader(
+                    config.joint,
+                    self.graph,
+                    self.extractors[0],
+                    targets,
+                    self.trained.model,
+                    batch_size=self.batch_size,
+                    seed=config.seed,
+                    inputs=self.inputs,
+                )
+            ]
         return make_loaders(
             self.graph,
             self.extractors,

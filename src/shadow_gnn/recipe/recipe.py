@@ -13,15 +13,20 @@ from shadow_gnn.recipe.extractor_table import ExtractorField
 from shadow_gnn.recipe.model import BranchRecipe, InputsRecipe, ModelRecipe
 from shadow_gnn.recipe.record import Record
 from shadow_gnn.recipe.task import LinkRecipe, TaskRecipe
-from shadow_gnn.recipe.training import LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
+from shadow_gnn.recipe.training import JointRecipe, LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
 
 COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standardize")
 """Keys of [model] that cannot differ between branches."""
 
 EXTRACTOR_TWICE = "extractor: must be left out with branches, which have an extractor each"
 
-METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe}
+METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe, "joint": JointRecipe}
 """Tables that only one method reads."""
+
+NORMAL_METHODS = ("full", "saint", "neighbor")
+"""Methods that train a normal GNN, without scopes."""
+JOINED_METHODS = (*NORMAL_METHODS, "joint")
+"""Methods whose targets share the graph of a batch."""
 
 
 class Recipe(Record):
@@ -49,6 +54,8 @@ class Recipe(Record):
     """Subgraphs of GraphSAINT."""
     neighbor: NeighborRecipe = NeighborRecipe()
     """Drawn neighbors."""
+    joint: JointRecipe = JointRecipe()
+    """Merged scopes."""
     logging: LoggingRecipe = LoggingRecipe()
     """Where metrics go."""
 
@@ -61,10 +68,10 @@ class Recipe(Record):
         filled = dict(value)
         if isinstance(filled.get("training"), str):
             filled["training"] = {"method": filled["training"]}
-        if _is_normal(filled.get("training")):
-            if isinstance(model := filled.get("model", {}), dict):
-                filled["model"] = {"encoding": "none", **model}
-        elif not filled.get("branches") and filled.get("extractor") is None:
+        method = _method(filled.get("training"))
+        if method in JOINED_METHODS and isinstance(model := filled.get("model", {}), dict):
+            filled["model"] = {"encoding": "none", **model}
+        if method not in NORMAL_METHODS and not filled.get("branches") and filled.get("extractor") is None:
             filled["extractor"] = {}
         common, branches = filled.get("model", {}), filled.get("branches")
         if isinstance(branches, (list, tuple)):
@@ -87,15 +94,18 @@ class Recipe(Record):
         for name, record in METHOD_TABLES.items():
             if name not in (method, warm) and getattr(self, name) != record():
                 raise ValueError(f'{name}: must be left out unless training.method is "{name}", it is "{method}"')
-        if not self.is_normal:
+        if method not in JOINED_METHODS:
             return self
         if warm != "none":
             raise ValueError(f'training.warm_start: must be left out for training.method "{method}", without scopes')
-        if self.extractor is not None or self.branches:
-            name = "branches" if self.branches else "extractor"
-            raise ValueError(f'{name}: must be left out for training.method "{method}", which has no scopes')
+        if self.branches:
+            raise ValueError(f'branches: must be left out for training.method "{method}", which has one graph')
+        if self.is_normal and self.extractor is not None:
+            raise ValueError(f'extractor: must be left out for training.method "{method}", which has no scopes')
         if self.model.encoding != "none":
-            raise ValueError(f'model.encoding: must be "none" for training.method "{method}", without scopes')
+            raise ValueError(
+                f'model.encoding: must be "none" for training.method "{method}", whose targets share one graph'
+            )
         self._check_normal(f'training.method "{method}"', method)
         return self
 
@@ -118,7 +128,7 @@ class Recipe(Record):
     def _check_normal(self, place: str, method: str) -> None:
         """Raise if a normal GNN cannot have this model and these inputs; place: the key that asks for one."""
         if self.model.readout != "center":
-            raise ValueError(f'model.readout: must be "center" for {place}, without scopes')
+            raise ValueError(f'model.readout: must be "center" for {place}, whose targets share one graph')
         if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
             raise ValueError(f"inputs: degree, graph_degree and learned_dim must be left out for {place}")
         if method == "saint" and self.inputs.reads_labels:
@@ -136,8 +146,10 @@ class Recipe(Record):
             if self.link != LinkRecipe():
                 raise ValueError('link: must be left out unless task.kind is "link", it is "node"')
             return self
-        if self.is_normal:
-            raise ValueError('task.kind: must be "node" for a normal GNN; training.method "shadow" predicts links')
+        if self.training.method in JOINED_METHODS:
+            raise ValueError(
+                f'task.kind: must be "node" for training.method "{self.training.method}"; "shadow" predicts links'
+            )
         if self.task != TaskRecipe(kind="link"):
             raise ValueError('task: target, inductive and class_weights must be left out for task.kind "link"')
         if self.inputs.smooth or self.inputs.reads_labels:
@@ -169,7 +181,7 @@ class Recipe(Record):
     @property
     def is_normal(self) -> bool:
         """Whether the recipe trains a normal GNN, without scopes."""
-        return self.training.method != "shadow"
+        return self.training.method in NORMAL_METHODS
 
     @property
     def all_branches(self) -> tuple[BranchRecipe, ...]:
@@ -179,10 +191,9 @@ class Recipe(Record):
         return (BranchRecipe(extractor=self.extractor, model=self.model),)
 
 
-def _is_normal(training: Any) -> bool:
-    """Tell whether a table or record of [training] asks for a normal GNN."""
-    method = training.get("method") if isinstance(training, dict) else getattr(training, "method", None)
-    return method in ("full", "saint", "neighbor")
+def _method(training: Any) -> Any:
+    """Return the method of a table or record of [training]; None for the default."""
+    return training.get("method") if isinstance(training, dict) else getattr(training, "method", None)
 
 
 def _with_model(branch: Any, common: Any) -> Any:

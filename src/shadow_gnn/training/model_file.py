@@ -18,7 +18,7 @@ from shadow_gnn.base.files import checksum_of, read_bytes, read_object, write_fi
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.model import ShadowGNN
-from shadow_gnn.recipe import BranchRecipe, InputsRecipe, LinkRecipe, Record
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, JointRecipe, LinkRecipe, Record
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import load_weights
@@ -63,6 +63,8 @@ class ModelConfig(Record):
     """Inputs of the model besides the features."""
     link: LinkRecipe = LinkRecipe()
     """Training links and their hiding, for link prediction."""
+    joint: JointRecipe | None = None
+    """Merged scopes of training and prediction; None if every target has its own scope, or none."""
     num_nodes: Width = 0
     """Nodes of the training graph, if the model has learned inputs."""
     precision: Literal["float32", "bf16", "float64"]

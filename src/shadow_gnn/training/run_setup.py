@@ -26,7 +26,8 @@ from shadow_gnn.loading.packed_loader import PackedLoader
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.inputs.columns import Inputs, make_inputs
-from shadow_gnn.normal.loaders import normal_loader
+from shadow_gnn.normal.joint import JointLoader, near_targets
+from shadow_gnn.normal.loaders import joint_loader, normal_loader
 from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.links.loader import PairLoader
@@ -100,7 +101,9 @@ class RunSetup:
     def split_loaders(self, split: str) -> Sequence[BatchSource] | WholeGraph:
         """Return the loaders of a split, one for each branch, or the graph for a normal GNN."""
         if self.links is None:
-            return self.evaluation_loaders(split_targets(self.graph, split))
+            targets = split_targets(self.graph, split)
+            joint = self.recipe.training.method == "joint"
+            return self.evaluation_loaders(near_targets(self.graph, targets) if joint else targets)
         found, graph, inputs = self.links.pairs_of(split), self.links.graph_of(split), self.evaluation_inputs
         return make_loaders(
             graph,
@@ -122,14 +125,16 @@ class RunSetup:
                 PairLoader(pairs, extractor, model=branch, batch_size=size, inputs=self.training_inputs)
                 for extractor, branch in zip(self.training_extractors, branches, strict=True)
             ]
+        train = split_targets(self.graph, "train")
         if self.recipe.is_normal:
-            train = split_targets(self.graph, "train")
             return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
+        if self.recipe.training.method == "joint":
+            return [self._joint_loader(train, training=True)]
         loaders = [
             Loader(
                 self.training_graph,
                 extractor,
-                split_targets(self.graph, "train"),
+                train,
                 model=branch,
                 batch_size=self.recipe.training.batch_size,
                 shuffle=True,
@@ -149,6 +154,8 @@ class RunSetup:
         """
         if self.recipe.is_normal:
             return whole_graph(self.graph, targets, self.evaluation_inputs)
+        if self.recipe.training.method == "joint":
+            return [self._joint_loader(targets, training=False)]
         batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
         return make_loaders(
             self.graph,
@@ -158,6 +165,22 @@ class RunSetup:
             batch_size,
             self.recipe.seed,
             inputs=self.evaluation_inputs,
+        )
+
+    def _joint_loader(self, targets: Ints, *, training: bool) -> JointLoader:
+        """Return the loader of joint batches for training, or for evaluation in the order of the targets."""
+        settings = self.recipe.training
+        return joint_loader(
+            self.recipe.joint,
+            self.training_graph if training else self.graph,
+            (self.training_extractors if training else self.evaluation_extractors)[0],
+            targets,
+            self.model,
+            batch_size=settings.batch_size * (1 if training else EVALUATION_FACTOR),
+            seed=self.recipe.seed,
+            inputs=self.training_inputs if training else self.evaluation_inputs,
+            shuffle=training,
+            max_bytes=settings.cache_megabytes * 2**20 // 2 if settings.cache == "memory" else 0,
         )
 
     def keep_scopes(self) -> None:
@@ -250,8 +273,10 @@ def _check_pack(recipe: Recipe, folder: Path | None) -> None:
         return
     if recipe.task.kind == "link":
         raise ValueError("training: pack must be false for links, whose negatives are new in each epoch")
-    if recipe.is_normal:
-        raise ValueError(f"training: pack must be false for method {recipe.training.method!r}, which has no scopes")
+    if recipe.training.method != "shadow":
+        raise ValueError(
+            f"training: pack must be false for method {recipe.training.method!r}, whose batches share one graph"
+        )
     if folder is None:
         raise ValueError("training: pack must be false without a folder to keep batches in; train as a run")
 
@@ -299,6 +324,7 @@ def model_config(setup: RunSetup) -> ModelConfig:
         branches=recipe.all_branches,
         inputs=recipe.inputs,
         link=recipe.link,
+        joint=recipe.joint if recipe.training.method == "joint" else None,
         num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
         precision=recipe.training.precision,
         batch_size=recipe.training.batch_size,

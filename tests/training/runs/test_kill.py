@@ -77,10 +77,11 @@ LINKS = {
 PACKED = {**NODES, "training__pack": True}
 INIT = {**NODES, "training__init": "source"}
 WARM = {**NODES, "training__warm_start": "neighbor", "training__warm_epochs": 6}
+JOINT = {**NODES, "training__method": "joint", "joint__block_size": 4, "joint__max_nodes": 60}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("changes", [NODES, LINKS, WARM], ids=["nodes", "links", "warm"])
+@pytest.mark.parametrize("changes", [NODES, LINKS, WARM, JOINT], ids=["nodes", "links", "warm", "joint"])
 def test_kills_change_nothing(tmp_path, changes):
     found = run_script(SCRIPT, tmp_path, 3, 1, json.dumps(changes))
     assert found["kills"] >= 3
@@ -90,7 +91,7 @@ def test_kills_change_nothing(tmp_path, changes):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize(
-    "changes", [NODES, LINKS, PACKED, INIT, WARM], ids=["nodes", "links", "packed", "init", "warm"]
+    "changes", [NODES, LINKS, PACKED, INIT, WARM, JOINT], ids=["nodes", "links", "packed", "init", "warm", "joint"]
 )
 def test_many_chains_of_kills_change_nothing(tmp_path, changes):
     found = run_script(SCRIPT, tmp_path, 40, 2, json.dumps(changes))

@@ -28,7 +28,7 @@ def check_recipe(recipe: Recipe) -> None:
     """Raise an error unless a recipe supports learned scopes."""
     faults = (
         (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
-        (recipe.is_normal, f'training.method must be "shadow", got "{recipe.training.method}"'),
+        (recipe.training.method != "shadow", f'training.method must be "shadow", got "{recipe.training.method}"'),
         (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; choose one of them"),
         (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
     )

@@ -180,7 +180,7 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
     """Raise if several processes cannot share the batches of a recipe's method."""
     for key in ("method", "warm_start"):
         method = getattr(recipe.training, key)
-        if not ranks.alone and method in ("full", "saint"):
+        if not ranks.alone and method in ("full", "saint", "joint"):
             known = "shadow" if key == "method" else "none"
             raise ValueError(
                 f"training: {key} must be {known} or neighbor for {ranks.num_ranks} processes, got {method!r}, "
