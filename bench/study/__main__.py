@@ -26,7 +26,7 @@ from shadow_gnn.training.runs.folder import locked
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "study-results"
 SMOKE = Plan(
-    {"smoke": StudyGraph("smoke", 0.3, batch_size=20)}, ("ppr-100", "full"), ("sage",), (3,), 2, 2, 2, paper_seeds=0
+    {"smoke": StudyGraph("smoke", 0.1, batch_size=20)}, ("ppr-100", "full"), ("sage",), (3,), 2, 2, 2, paper_seeds=0
 )
 """A study of seconds, on a graph folder called smoke."""
 

@@ -144,5 +144,4 @@ def recipe_of(job: Job, graph: StudyGraph, settings: Settings, budget_epochs: in
 
 def paper_name(cell: Cell) -> str:
     """Return the name of the paper's recipe of a cell."""
-    name = f"{cell.graph}-{cell.layer}-{cell.num_layers}-{cell.method}"
-    return name if cell.method == "ppr" else f"extra/{name}"
+    return f"{cell.graph}-{cell.layer}-{cell.num_layers}-{cell.method}"

@@ -119,7 +119,7 @@ def sentences(plan: Plan, found: dict[Ending, Pairs], results: Results) -> list[
             f"**Not finished**: {left.num_done:,} of at least {left.num_expected:,} runs are done. Counts below are of "
             "what is there."
         )
-    return lines or ["No pair is finished yet."]
+    return lines
 
 
 def counted(found: Pairs) -> str:

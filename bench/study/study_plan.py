@@ -44,20 +44,21 @@ class Plan:
 FULL = Plan({name: graph for name, graph in GRAPHS.items() if not graph.held_out})
 
 
-def cells(plan: Plan) -> list[tuple[float, Cell]]:
-    """Return every cell with its weight: a cell of twice the weight comes when a graph of twice the budget would."""
-    found = []
-    for graph, method, layer, num_layers in product(plan.graphs, plan.methods, plan.layers, plan.depths):
-        weight = 1.0 if method in MAIN else 4.0
-        weight *= 1.0 if layer == plan.layers[0] else 6.0
-        weight *= {3: 1.0, 5: 3.0, 7: 6.0}[num_layers]
-        found.append((weight, Cell(graph, method, layer, num_layers)))
-    return found
+def cells(plan: Plan) -> list[Cell]:
+    """Return every cell of the plan."""
+    return [Cell(*parts) for parts in product(plan.graphs, plan.methods, plan.layers, plan.depths)]
+
+
+def weight_of(plan: Plan, cell: Cell) -> float:
+    """Return the weight of a cell: one of twice the weight comes when a graph of twice the budget would."""
+    weight = 1.0 if cell.method in MAIN else 8.0
+    weight *= 1.0 if cell.layer == plan.layers[0] else 12.0
+    return weight * {3: 1.0, 5: 8.0, 7: 16.0}[cell.num_layers]
 
 
 def jobs_left(plan: Plan, results: Results) -> list[Job]:
     """Return the jobs that can be run now, in order; more follow when these are done."""
-    found = [(weight, job) for share, cell in cells(plan) for weight, job in _cell_jobs(plan, share, cell, results)]
+    found = [pair for cell in cells(plan) for pair in _cell_jobs(plan, cell, results)]
     for graph, layer, num_layers in product(plan.graphs, plan.layers, plan.depths):
         found += _more_seeds(plan, graph, layer, num_layers, results)
     found.sort(key=lambda pair: (pair[0] * plan.graphs[pair[1].cell.graph].budget, *_turn(pair[1])))
@@ -69,7 +70,9 @@ def _turn(job: Job) -> tuple[str, int, int, str]:
     return (job.cell.graph, job.trial, job.seed, job.cell.method)
 
 
-def _cell_jobs(plan: Plan, weight: float, cell: Cell, results: Results) -> Iterator[tuple[float, Job]]:
+def _cell_jobs(plan: Plan, cell: Cell, results: Results) -> Iterator[tuple[float, Job]]:
+    """Give the trials of a cell, then the first seeds with the chosen settings, each with its weight."""
+    weight = weight_of(plan, cell)
     for trial in range(plan.num_trials):
         yield weight, Job(cell, trial, "budget", 0)
     best = chosen_trial(cell, plan.num_trials, results)
@@ -84,7 +87,7 @@ def _more_seeds(plan: Plan, graph: str, layer: str, num_layers: int, results: Re
     """Give the next seed of both main methods while their comparison is not settled."""
     if not set(MAIN) <= set(plan.methods):
         return
-    weight = next(share for share, cell in cells(plan) if cell == Cell(graph, MAIN[0], layer, num_layers))
+    weight = weight_of(plan, Cell(graph, MAIN[0], layer, num_layers))
     endings: tuple[Ending, ...] = ("budget", "patience")
     for ending in endings:
         sides = [measured(Cell(graph, name, layer, num_layers), ending, plan.num_trials, results) for name in MAIN]
@@ -133,7 +136,7 @@ def progress(plan: Plan, results: Results, graphs: Sequence[str]) -> Progress:
     done = [result for result in results.values() if result.job.cell.graph in graphs]
     num_budget = plan.num_trials + plan.min_seeds - 1
     per_cell = num_budget + PATIENCE_BUDGETS * plan.min_seeds
-    chosen = [cell for _, cell in cells(plan) if cell.graph in graphs]
+    chosen = [cell for cell in cells(plan) if cell.graph in graphs]
     expected = sum(plan.graphs[cell.graph].budget * per_cell for cell in chosen)
     spent = sum(result.cpu_seconds for result in done)
     num_expected = len(chosen) * (num_budget + plan.min_seeds)

@@ -97,4 +97,5 @@ def _seed_means(accuracy: Floats, rng: np.random.Generator) -> Floats:
     """Return the mean of S - 1 drawn seeds of S, whose variance is that of the mean of S. [num_draws]"""
     num_draws, num_seeds = accuracy.shape
     picked = rng.integers(num_seeds, size=(num_draws, max(1, num_seeds - 1)))
-    return np.take_along_axis(accuracy, picked, axis=1).mean(axis=1)
+    means: Floats = np.take_along_axis(accuracy, picked, axis=1).mean(axis=1)
+    return means
