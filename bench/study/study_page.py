@@ -26,10 +26,10 @@ ENDINGS: tuple[tuple[Ending, str], ...] = (
 
 HEAD = """# Normal GNNs and shaDow compared
 
-This page compares normal GNNs with shaDow on whole training and test sets, prediction by prediction: {runs} runs on
-{graphs} graphs, {hours} CPU hours of training. It is written by `python bench/study page --folder FOLDER` from the
-results in [study-results](study-results). `python bench/study run --folder FOLDER` does the runs that are missing,
-`status` counts them, and `export` updates the results.
+This page compares normal GNNs with shaDow on whole training and test sets, prediction by prediction: {runs} runs,
+{hours} CPU hours of training; graphs with a finished pair: {graphs}. It is written by `python bench/study page --folder
+FOLDER` from the results in [study-results](study-results). `python bench/study run --folder FOLDER` does the runs that
+are missing, `status` counts them, and `export` updates the results.
 """
 
 PROTOCOL = """## Protocol
@@ -39,13 +39,14 @@ PROTOCOL = """## Protocol
   (full), on subgraphs of GraphSAINT (saint) or on drawn neighbors (neighbor) and is evaluated on the whole graph.
 - **Search**: {trials} settings for each model and method, drawn as a Latin hypercube: learning rate from 0.0001 to 0.01
   (log), warm-up of 0 or 10 % of the run, dropout up to 0.5, DropEdge up to 0.4, width 64, 128 or 256. All methods of a
-  graph, layer and depth try the same settings and have the same CPU seconds for each; validation chooses.
+  graph, layer and depth try the same settings and have the same CPU seconds for each; validation chooses. The
+  run that is chosen is also the first seed.
 - **Equal CPU seconds**: every run has as many epochs as fit into the CPU seconds of its graph (extraction, batches and
   steps on one thread, without validation), with a cosine schedule.
 - **Until validation no longer improves**: the chosen settings; the learning rate is halved after a quarter of these CPU
   seconds without better validation, and the run ends after three quarters, or after {most} times the CPU seconds.
 - **Accuracy** is that of the epoch with the best validation of about {looks} looks, on all test targets. Where several
-  methods of a side are finished, validation chooses between them.
+  methods of a side are finished, validation chooses between them. The number of seeds is in parentheses.
 - **Interval**: 95 %, from a bootstrap over test nodes and seeds of both sides; with a single seed on a side it covers
   the nodes alone. Seeds are added until it is within 0.3 points, or nearly all of it comes from the nodes. **p**:
   McNemar's test (mid-p) of the first seeds.
@@ -116,8 +117,8 @@ def sentences(plan: Plan, found: dict[Ending, Pairs], results: Results) -> list[
     left = progress(plan, results, list(plan.graphs))
     if left.num_done < left.num_expected:
         lines.append(
-            f"**Not finished**: {left.num_done:,} of at least {left.num_expected:,} runs are done. Counts below are of "
-            "what is there."
+            f"**Not finished**: {left.num_done:,} of at least {left.num_expected:,} runs are done. "
+            "All counts on this page are of finished pairs."
         )
     return lines
 
