@@ -346,7 +346,7 @@ def _open_loggers(run: Run, setup: RunSetup, past: Sequence[Epoch]) -> list[Metr
 def _columns(setup: RunSetup) -> list[str]:
     monitor = monitored(setup.task, setup.recipe.training.monitor)
     valid = [f"valid_{name}" for name in METRICS[setup.task.target]]
-    return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds"]
+    return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds", "cpu_seconds"]
 
 
 def _numbers(epoch: Epoch) -> dict[str, float]:
@@ -357,6 +357,7 @@ def _numbers(epoch: Epoch) -> dict[str, float]:
         "learning_rate": epoch.learning_rate,
         "seconds": epoch.seconds,
         "extraction_seconds": epoch.extraction_seconds,
+        "cpu_seconds": epoch.cpu_seconds,
     }
 
 
@@ -378,6 +379,7 @@ def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, 
         "num_parameters": sum(weight.numel() for weight in setup.model.parameters()),
         "seconds": sum(seconds),
         "seconds_per_epoch": sum(seconds) / len(seconds),
+        "cpu_seconds": sum(epoch.cpu_seconds for epoch in state.history),
     }
     if run.recipe.training.warm_start != "none":
         result |= _warm_result(run)
