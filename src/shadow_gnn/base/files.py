@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.cut_files import survive_cut_files
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.base.temporary import temporary_file, temporary_folder
@@ -211,6 +212,7 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
             empty = np.empty(header.shape, header.dtype, order)
             empty.flags.writeable = False
             return empty
+        survive_cut_files()
         mapped = np.memmap(handle, header.dtype, "r", header.data_offset, header.shape, order)
     # A plain view: memmap's own __array_finalize__ costs on every slice, and nobody needs the subclass.
     return mapped.view(np.ndarray)
