@@ -5,14 +5,14 @@ Not for: reading the arrays it describes (store.py).
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.base.files import new_checksum, read_object
+from shadow_gnn.base.files import read_object
 from shadow_gnn.graph.record import MAX_COLUMNS
 
 VERSION = 1
@@ -74,9 +74,15 @@ class Manifest(_Strict):
 
 def dump_manifest(manifest: Manifest) -> bytes:
     """Return the bytes of graph.json."""
-    content = manifest.model_dump(mode="json")
-    content["checksum"] = _checksum(content)
-    return (json.dumps(content, indent=1) + "\n").encode()
+    return dump_checked(manifest.model_dump(mode="json"))
+
+
+def is_manifest(path: Path) -> bool:
+    """Tell whether a file is a graph.json of this program, damaged or not."""
+    try:
+        return read_object(path, MAX_BYTES, FolderError, follow_links=False).get("format") == "shadow-graph"
+    except FolderError:
+        return False
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -88,18 +94,9 @@ def read_manifest(path: Path) -> Manifest:
         raise FolderError(
             f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; import the source again"
         )
-    checksum = content.pop("checksum", None)
-    if checksum != _checksum(content):
-        raise FolderError(f"{path}: was edited or damaged: its checksum does not fit")
     try:
-        return Manifest.model_validate(content)
+        return Manifest.model_validate(without_checksum(path, content, FolderError))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise FolderError(f"{path}: {where}: {first['msg']}") from error
-
-
-def _checksum(content: dict[str, object]) -> str:
-    checksum = new_checksum()
-    checksum.update(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
-    return str(checksum.hexdigest())

@@ -5,7 +5,6 @@ Not for: checkpoints of an unfinished run (checkpoint.py).
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,6 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, ValidationError
 
+from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import checksum_of, read_bytes, read_object, write_file
 from shadow_gnn.extract.training_view import FeatureStatistics
@@ -23,7 +23,7 @@ from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import load_weights
 
-VERSION = 1
+VERSION = 2
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
@@ -35,8 +35,8 @@ class ModelConfig(Record):
 
     model_type: Literal["shadow-gnn"] = "shadow-gnn"
     """Identifies the file among other config.json files."""
-    version: Literal[1] = 1
-    """Version of the layout."""
+    version: Literal[1, 2] = VERSION
+    """Version of the layout; 1 had no checksum."""
     weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """Checksum of the weights' file."""
     in_dim: Width
@@ -114,7 +114,7 @@ def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
     data = _weights(model)
     write_file(folder / WEIGHTS, data)
     whole = config.model_copy(update={"weights_blake2b": checksum_of(data)})
-    write_file(folder / CONFIG, (json.dumps(whole.model_dump(mode="json"), indent=1) + "\n").encode())
+    write_file(folder / CONFIG, dump_checked(whole.model_dump(mode="json")))
 
 
 def read_model(folder: str | Path) -> TrainedModel:
@@ -156,8 +156,9 @@ def read_config(folder: str | Path) -> ModelConfig:
     content = read_object(_written(path), MAX_CONFIG_BYTES, RunError)
     if content.get("model_type") != "shadow-gnn":
         raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
-    if content.get("version") != VERSION:
+    if content.get("version") not in (1, VERSION):
         raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
+    content = without_checksum(path, content, RunError, optional=content["version"] == 1)
     try:
         return ModelConfig.model_validate(content)
     except ValidationError as error:

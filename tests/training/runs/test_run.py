@@ -19,7 +19,7 @@ from shadow_gnn.training.runs.run import RunOptions, SilentRun, resume_run, trai
 from shadow_gnn.training.runs.table import list_runs
 
 GRAPH = communities()
-TIMES = ("seconds", "seconds_per_epoch", "extraction_seconds", "cpu_seconds")
+TIMES = ("checksum", "seconds", "seconds_per_epoch", "extraction_seconds", "cpu_seconds")
 
 
 class Stop(BaseException):
