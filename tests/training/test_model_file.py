@@ -86,7 +86,7 @@ def test_predicts_on_a_graph_it_has_not_seen(folder):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda config: {**config, "version": 2}, "config.json: version must be 1, got 2; train the model again"),
+        (lambda config: {**config, "version": 1}, "config.json: version must be 2, got 1; train the model again"),
         (lambda config: {**config, "model_type": "bert"}, "is not the config.json of a shadow-gnn model"),
         (lambda config: {**config, "in_dim": -1}, "config.json: in_dim: Input should be greater than or equal to 0"),
         (lambda config: {**config, "extra": 1}, "config.json: extra: Extra inputs are not permitted"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+import torch
 from pydantic import Field, ValidationError
 
 from shadow_gnn.base.errors import RunError
@@ -23,7 +24,7 @@ from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import load_weights
 
-VERSION = 1
+VERSION = 2
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
@@ -35,7 +36,7 @@ class ModelConfig(Record):
 
     model_type: Literal["shadow-gnn"] = "shadow-gnn"
     """Identifies the file among other config.json files."""
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     """Version of the layout."""
     weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """Checksum of the weights' file."""
@@ -55,6 +56,8 @@ class ModelConfig(Record):
     """Added to a predicted value."""
     value_deviation: float
     """Multiplied with it before."""
+    label_thresholds: Annotated[tuple[float, ...], Field(strict=False)] | None = None
+    """Logit above which each label is predicted; None for 0."""
     class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
     """Name of each class, if the graph had names."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
@@ -145,7 +148,13 @@ def read_model(folder: str | Path) -> TrainedModel:
 def _task(config: ModelConfig) -> Task:
     if config.target == "links":
         return LinkTask()
-    return NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
+    return NodeTask(
+        config.target,
+        config.out_dim,
+        value_mean=config.value_mean,
+        value_deviation=config.value_deviation,
+        threshold=None if config.label_thresholds is None else torch.tensor(config.label_thresholds),
+    )
 
 
 def read_config(folder: str | Path) -> ModelConfig:

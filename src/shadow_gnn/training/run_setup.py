@@ -92,6 +92,11 @@ class RunSetup:
         pairs = training_pairs(self.recipe, self.links)
         return pairs.num_positive + pairs.num_negative
 
+    @property
+    def chooses_thresholds(self) -> bool:
+        """Whether each label gets a threshold of its own on the validation targets."""
+        return self.task.target == "multilabel" and self.recipe.task.label_thresholds
+
     def has_split(self, split: str) -> bool:
         """Tell whether a split has targets."""
         return split in self.graph.splits if self.links is None else split == "valid" or self.links.test is not None
@@ -233,6 +238,8 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         statistics=with_learned(statistics, recipe),
         seed=recipe.seed,
     )
+    if recipe.model.head == "linear" and task.prior is not None:
+        model.head.start_at(task.prior)
     model = in_precision(model, recipe)
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     pack_folder = cache_folder if recipe.training.pack else None

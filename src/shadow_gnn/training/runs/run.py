@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,11 +25,11 @@ from shadow_gnn.loading.epochs import RankPart
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
-from shadow_gnn.tasks.task import NodeTask
+from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.branches import branch_edges
 from shadow_gnn.training.build import BranchEdges
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
-from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.evaluate import evaluate, with_thresholds
 from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
 from shadow_gnn.training.loop import Epoch, FitOptions, Silent, Step, TrainingState, Watcher, fit, stops_early
@@ -205,7 +205,7 @@ def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
         _fit(setup, checkpoint_from_main(None, ranks), _Follower(setup), ranks)
-        _test(setup, checkpoint_from_main(None, ranks), ranks)
+        _test(_best(setup, checkpoint_from_main(None, ranks), ranks), ranks)
         return
     with locked(run.folder), ExitStack() as stack:
         remove_leftovers(run.folder)
@@ -224,7 +224,8 @@ def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks
             raise TrainingError(f"{error}{kept}") from error
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
-        _finish(run, setup, state, _test(setup, best, ranks))
+        setup = _best(setup, best, ranks)
+        _finish(run, setup, state, _test(setup, ranks))
 
 
 def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: Ranks) -> TrainingState:
@@ -232,6 +233,8 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
     valid = setup.split_loaders("valid")
 
     def validate(model: torch.nn.Module) -> dict[str, float]:
+        if isinstance(setup.task, NodeTask) and setup.chooses_thresholds:
+            return with_thresholds(model, valid, setup.task, precision=settings.precision, ranks=ranks)[1]
         return evaluate(model, valid, setup.task, precision=settings.precision, ranks=ranks)
 
     options = FitOptions(
@@ -240,10 +243,18 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
     return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
 
 
-def _test(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
-    """Restore the weights of the best epoch and return the test metrics, if there is a test split."""
+def _best(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> RunSetup:
+    """Restore the weights of the best epoch, and choose the thresholds of its labels."""
     assert best is not None
     restore_model(best, setup.model)
+    if not (isinstance(setup.task, NodeTask) and setup.chooses_thresholds):
+        return setup
+    valid, precision = setup.split_loaders("valid"), setup.recipe.training.precision
+    return replace(setup, task=with_thresholds(setup.model, valid, setup.task, precision=precision, ranks=ranks)[0])
+
+
+def _test(setup: RunSetup, ranks: Ranks) -> dict[str, float]:
+    """Return the test metrics, if there is a test split."""
     if not setup.has_split("test"):
         return {}
     precision = setup.recipe.training.precision
@@ -350,6 +361,7 @@ def _config(setup: RunSetup) -> ModelConfig:
         target=task.target,
         value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
         value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
+        label_thresholds=_thresholds(task),
         class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
         branches=recipe.all_branches,
         inputs=recipe.inputs,
@@ -359,6 +371,12 @@ def _config(setup: RunSetup) -> ModelConfig:
         batch_size=recipe.training.batch_size,
         seed=recipe.seed,
     )
+
+
+def _thresholds(task: Task) -> tuple[float, ...] | None:
+    if isinstance(task, LinkTask) or task.threshold is None:
+        return None
+    return tuple(task.threshold.tolist())
 
 
 def _branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
