@@ -82,7 +82,7 @@ def test_faults_of_branches_name_their_number_and_are_told_once(read):
     assert found == [
         "recipe.toml: branches.0.modle: unknown key; did you mean model?",
         "recipe.toml: branches.1.extractor.topk: must be at least 1, got 0",
-        'recipe.toml: branches.1.model.skip: must be none, max, sum or concat, got "x"',
+        'recipe.toml: branches.1.model.skip: must be none, max, sum, concat or residual, got "x"',
         "recipe.toml: model.num_layers: must be at least 1, got 0",
     ]
 

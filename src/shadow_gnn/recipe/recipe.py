@@ -15,7 +15,7 @@ from shadow_gnn.recipe.record import Record
 from shadow_gnn.recipe.task import LinkRecipe, TaskRecipe
 from shadow_gnn.recipe.training import JointRecipe, LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
 
-COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standardize")
+COMMON_KEYS = ("hidden_dim", "head", "ensemble", "share_weights", "standardize")
 """Keys of [model] that cannot differ between branches."""
 
 EXTRACTOR_TWICE = "extractor: must be left out with branches, which have an extractor each"
@@ -151,7 +151,9 @@ class Recipe(Record):
                 f'task.kind: must be "node" for training.method "{self.training.method}"; "shadow" predicts links'
             )
         if self.task != TaskRecipe(kind="link"):
-            raise ValueError('task: target, inductive and class_weights must be left out for task.kind "link"')
+            raise ValueError(
+                'task: target, inductive, class_weights and label_thresholds must be left out for task.kind "link"'
+            )
         if self.inputs.smooth or self.inputs.reads_labels:
             raise ValueError(
                 'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", because they '

@@ -65,6 +65,7 @@ def model_counts(recipe: Recipe) -> ModelCounts:
         num_heads=model.num_heads,
         dropedge=model.dropedge > 0,
         half=recipe.training.precision == "bf16",
+        residual=model.skip == "residual",
     )
 
 

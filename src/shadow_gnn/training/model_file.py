@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+import torch
 from pydantic import Field, ValidationError
 
 from shadow_gnn.base.checked_json import dump_checked, without_checksum
@@ -35,8 +36,8 @@ class ModelConfig(Record):
 
     model_type: Literal["shadow-gnn"] = "shadow-gnn"
     """Identifies the file among other config.json files."""
-    version: Literal[1, 2] = VERSION
-    """Version of the layout; 1 had no checksum."""
+    version: Literal[2] = 2
+    """Version of the layout."""
     weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """Checksum of the weights' file."""
     in_dim: Width
@@ -55,6 +56,8 @@ class ModelConfig(Record):
     """Added to a predicted value."""
     value_deviation: float
     """Multiplied with it before."""
+    label_thresholds: Annotated[tuple[float, ...], Field(strict=False)] | None = None
+    """Logit above which each label is predicted; None for 0."""
     class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
     """Name of each class, if the graph had names."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
@@ -147,7 +150,13 @@ def read_model(folder: str | Path) -> TrainedModel:
 def _task(config: ModelConfig) -> Task:
     if config.target == "links":
         return LinkTask()
-    return NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
+    return NodeTask(
+        config.target,
+        config.out_dim,
+        value_mean=config.value_mean,
+        value_deviation=config.value_deviation,
+        threshold=None if config.label_thresholds is None else torch.tensor(config.label_thresholds),
+    )
 
 
 def read_config(folder: str | Path) -> ModelConfig:
@@ -156,9 +165,9 @@ def read_config(folder: str | Path) -> ModelConfig:
     content = read_object(_written(path), MAX_CONFIG_BYTES, RunError)
     if content.get("model_type") != "shadow-gnn":
         raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
-    if content.get("version") not in (1, VERSION):
+    if content.get("version") != VERSION:
         raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
-    content = without_checksum(path, content, RunError, optional=content["version"] == 1)
+    content = without_checksum(path, content, RunError)
     try:
         return ModelConfig.model_validate(content)
     except ValidationError as error:

@@ -94,6 +94,11 @@ class RunSetup:
         pairs = training_pairs(self.recipe, self.links)
         return pairs.num_positive + pairs.num_negative
 
+    @property
+    def chooses_thresholds(self) -> bool:
+        """Whether each label gets a threshold of its own on the validation targets."""
+        return self.task.target == "multilabel" and self.recipe.task.label_thresholds
+
     def has_split(self, split: str) -> bool:
         """Tell whether a split has targets."""
         return split in self.graph.splits if self.links is None else split == "valid" or self.links.test is not None
@@ -257,6 +262,8 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         statistics=with_learned(statistics, recipe),
         seed=recipe.seed,
     )
+    if recipe.model.head == "linear" and task.prior is not None:
+        model.head.start_at(task.prior)
     model = in_precision(model, recipe)
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     pack_folder = cache_folder if recipe.training.pack else None
@@ -320,6 +327,7 @@ def model_config(setup: RunSetup) -> ModelConfig:
         target=task.target,
         value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
         value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
+        label_thresholds=_label_thresholds(task),
         class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
         branches=recipe.all_branches,
         inputs=recipe.inputs,
@@ -330,6 +338,12 @@ def model_config(setup: RunSetup) -> ModelConfig:
         batch_size=recipe.training.batch_size,
         seed=recipe.seed,
     )
+
+
+def _label_thresholds(task: Task) -> tuple[float, ...] | None:
+    if isinstance(task, LinkTask) or task.threshold is None:
+        return None
+    return tuple(task.threshold.tolist())
 
 
 def _own_branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:

@@ -237,7 +237,7 @@ def test_models_of_nodes_and_of_links_are_not_taken_for_each_other(trained, fold
             "link: must be left out unless",
         ),
         ({"training__method": "full"}, "for a normal GNN"),
-        ({"task__class_weights": True}, "task: target, inductive and class_weights must be left out"),
+        ({"task__class_weights": True}, "task: target, inductive, class_weights and label_thresholds must"),
         ({"inputs__smooth": 1}, "inputs: smooth, labels and smooth_labels must be left out"),
         ({"inputs__labels": True}, "inputs: smooth, labels and smooth_labels must be left out"),
         ({"link__valid_share": 0.0}, "greater than 0"),

@@ -26,8 +26,9 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.normal import warm_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
+from shadow_gnn.tasks.task import NodeTask
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
-from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.evaluate import evaluate, with_thresholds
 from shadow_gnn.training.first_weights import open_source, take_weights
 from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
@@ -233,7 +234,7 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         if checkpoint is None:
             _warm_up(run, setup, options, ranks)
         _fit(setup, checkpoint, _Follower(setup), ranks)
-        _test(setup, checkpoint_from_main(None, ranks), ranks)
+        _test(_best(setup, checkpoint_from_main(None, ranks), ranks), ranks)
         return
     watcher = options.watcher or SilentRun()
     with locked(run.folder), ExitStack() as stack:
@@ -255,7 +256,8 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
             raise TrainingError(f"{error}{kept}") from error
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
-        _finish(run, setup, state, _test(setup, best, ranks))
+        setup = _best(setup, best, ranks)
+        _finish(run, setup, state, _test(setup, ranks))
 
 
 def _warm_up(run: Run, setup: RunSetup, options: RunOptions, ranks: Ranks) -> None:
@@ -277,6 +279,8 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
     valid = setup.split_loaders("valid")
 
     def validate(model: torch.nn.Module) -> dict[str, float]:
+        if isinstance(setup.task, NodeTask) and setup.chooses_thresholds:
+            return with_thresholds(model, valid, setup.task, precision=settings.precision, ranks=ranks)[1]
         return evaluate(model, valid, setup.task, precision=settings.precision, ranks=ranks)
 
     options = FitOptions(
@@ -285,10 +289,18 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
     return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
 
 
-def _test(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
-    """Restore the weights of the best epoch and return the test metrics, if there is a test split."""
+def _best(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> RunSetup:
+    """Restore the weights of the best epoch, and choose the thresholds of its labels."""
     assert best is not None
     restore_model(best, setup.model)
+    if not (isinstance(setup.task, NodeTask) and setup.chooses_thresholds):
+        return setup
+    valid, precision = setup.split_loaders("valid"), setup.recipe.training.precision
+    return replace(setup, task=with_thresholds(setup.model, valid, setup.task, precision=precision, ranks=ranks)[0])
+
+
+def _test(setup: RunSetup, ranks: Ranks) -> dict[str, float]:
+    """Return the test metrics, if there is a test split."""
     if not setup.has_split("test"):
         return {}
     precision = setup.recipe.training.precision
