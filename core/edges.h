@@ -94,8 +94,8 @@ class Edges {
     for_steps(num_edges_, [&](int64_t edge) {
       const int64_t sender = indices[edge];
       if (sender < 0 || sender >= num_nodes_) {
-        throw std::invalid_argument("indices must be from 0 to below " + std::to_string(num_nodes_) + ", got " +
-                                    std::to_string(sender));
+        const std::string range = num_nodes_ > 0 ? "from 0 to " + std::to_string(num_nodes_ - 1) : "none without nodes";
+        throw std::invalid_argument("indices must be " + range + ", got " + std::to_string(sender));
       }
       receivers_.other[static_cast<size_t>(edge)] = static_cast<int32_t>(sender);
     });

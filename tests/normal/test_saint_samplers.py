@@ -262,7 +262,7 @@ def test_a_drawer_pickles_as_what_it_is_made_of() -> None:
         (lambda: NodeSampler(0), "NodeSampler: num_nodes must be at least 1, got 0"),
         (lambda: EdgeSampler(-1), "EdgeSampler: num_edges must be at least 1, got -1"),
         (lambda: WalkSampler(0), "WalkSampler: num_walks must be at least 1, got 0"),
-        (lambda: WalkSampler(1, -1), "WalkSampler: walk_length must be at least 0, got -1"),
+        (lambda: WalkSampler(1, -1), "WalkSampler: walk_length must be from 0 to 1000, got -1"),
         (lambda: FrontierSampler(5, 6), "FrontierSampler: frontier must be from 1 to 5, got 6"),
         (lambda: Drawer(GRAPHS["path"], [], WalkSampler()), "GraphSAINT: targets must not be empty"),
         (lambda: Drawer(GRAPHS["path"], [[0, 1]], WalkSampler()), "targets must be single nodes, got groups of 2"),
