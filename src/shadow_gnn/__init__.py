@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
+    from shadow_gnn.studies.scope_curve import scope_curve as scope_curve
     from shadow_gnn.studies.theory import run_statements as run_statements
     from shadow_gnn.studies.theory.long_range import LongRangeTask as LongRangeTask
     from shadow_gnn.studies.theory.long_range import TrialModel as TrialModel
@@ -202,6 +203,7 @@ _HOME = {
     "run_statements": "studies.theory",
     "sample_targets": "studies.cost",
     "save_graph": "graph.store",
+    "scope_curve": "studies.scope_curve",
     "search_space": "studies.tune.tuning",
     "sent_by_node": "studies.explain.saliency",
     "shadow_cost": "studies.cost",

@@ -39,7 +39,8 @@ def with_extractor(trained: TrainedModel, extractor: BaseExtractor, graph: Graph
     if config.branch_edges is not None:
         (trained_on,) = config.branch_edges
     found = BranchEdges.of(extractor.edge_graph(graph))
-    if found.edge_dim != trained_on.edge_dim or (trained_on.edge_weight and not found.edge_weight):
+    other_columns = trained_on.edge_dim and found.edge_dim != trained_on.edge_dim
+    if other_columns or (trained_on.edge_weight and not found.edge_weight):
         raise ValueError(f"extractor: scopes must have edges as in training, {trained_on}, got {found}")
     branch = config.branches[0].model_copy(update={"extractor": extractor})
     return replace(trained, config=config.model_copy(update={"branches": (branch,)}))
