@@ -1,6 +1,7 @@
 """Label ideas: extra targets and growing scopes in ordinary shaDow training, next to neither.
 
-Not for: joint scopes (joint.py). Findings: docs/what-was-tried.md. Usage: python bench/label_ideas.py GRAPH...
+Not for: joint scopes (joint.py). Findings: docs/what-was-tried.md.
+Usage: python bench/label_ideas.py GRAPH...
 """
 
 from __future__ import annotations

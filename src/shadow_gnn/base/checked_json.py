@@ -28,15 +28,10 @@ def read_checked(
     return without_checksum(path, read_object(path, max_bytes, fault, follow_links=follow_links), fault)
 
 
-def without_checksum(
-    path: Path, content: Mapping[str, Any], fault: Callable[[str], Exception], *, optional: bool = False
-) -> dict[str, Any]:
-    """Compare the checksum of an object that was read, and return the object without it.
-
-    optional: accept an object that has none, of an earlier version.
-    """
+def without_checksum(path: Path, content: Mapping[str, Any], fault: Callable[[str], Exception]) -> dict[str, Any]:
+    """Compare the checksum of an object that was read, and return the object without it."""
     plain = {name: value for name, value in content.items() if name != _KEY}
-    if not (optional and _KEY not in content) and content.get(_KEY) != _checksum(plain):
+    if content.get(_KEY) != _checksum(plain):
         raise fault(f"{path}: was edited or damaged: its checksum does not fit")
     return plain
 

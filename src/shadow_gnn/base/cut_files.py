@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import os
 import signal
 import sys
 import threading
@@ -48,7 +47,7 @@ _Handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
 def survive_cut_files() -> None:
     """Raise FileCut in the thread that reads a missing page of a mapped file; Linux only, no effect when called again.
 
-    The rest of the map then reads as zeros, until the exception is raised before the next call of a function.
+    The map then reads as zeros, until the exception is raised before the next call of a function.
     """
     if _installed or sys.platform != "linux" or sys.maxsize < 1 << 32:
         return
@@ -65,9 +64,10 @@ def survive_cut_files() -> None:
             address = ctypes.c_size_t.from_address(info + _ADDRESS_OFFSET).value
             found = _mapped_file(address)
             if found is not None:
-                start = address // mmap.PAGESIZE * mmap.PAGESIZE
-                survived = libc.mmap(start, found[1] - start, mmap.PROT_READ, _MAP_FLAGS, -1, 0) == start
-                _cut.append(found[0])
+                path, start, end = found
+                # All of the map: a copy may read several pages at once, and a second fault would come too early.
+                survived = libc.mmap(start, end - start, mmap.PROT_READ, _MAP_FLAGS, -1, 0) == start
+                _cut.append(path)
         finally:
             if not survived:  # The same fault happens again, and the handler from before gets it.
                 libc.sigaction(signal.SIGBUS, ctypes.byref(before), None)
@@ -82,14 +82,14 @@ def survive_cut_files() -> None:
         _installed.extend((handler, before))
 
 
-def _mapped_file(address: int) -> tuple[str, int] | None:
-    """Return the file that is mapped for reading at an address, and the end of the map."""
+def _mapped_file(address: int) -> tuple[str, int, int] | None:
+    """Return the file that is mapped for reading at an address, and the start and end of the map."""
     for line in Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
         bounds, access, _, _, inode, *name = line.split(maxsplit=5)
         start, end = (int(text, 16) for text in bounds.split("-"))
         if start <= address < end:
             readable = access.startswith("r") and "w" not in access and "x" not in access
-            return (os.fspath(name[0]), end) if readable and int(inode) and name else None
+            return (name[0], start, end) if readable and int(inode) and name else None
     return None
 
 

@@ -9,6 +9,7 @@ import hashlib
 import secrets
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -223,7 +224,7 @@ def _read_segment(path: Path, identity: str) -> Subgraphs:
         for name, checksum in said["blake2b"].items():
             if describe_file(path / f"{name}.npy").checksum != checksum:
                 raise ValueError(f"{name}.npy was edited or damaged")
-        arrays = {name: map_npy(path / f"{name}.npy") for name in said["blake2b"]}
+        arrays: dict[str, Any] = {name: map_npy(path / f"{name}.npy") for name in said["blake2b"]}
         scopes = Subgraphs(**{"edge_pos": None, **arrays})
         _check_segment(scopes, said["num_scopes"])
     except (OSError, NpyError, ValueError, KeyError, TypeError, AttributeError) as error:

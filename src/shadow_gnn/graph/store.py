@@ -251,9 +251,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
             relative = os.path.relpath(os.path.join(inner, name), folder)
             known = relative in ("split", "pairs") if name in folders else re.fullmatch(FILE_NAME, relative)
             if not known and relative != MANIFEST:
-                raise WriteError(
-                    f"{folder}: holds {relative!r}, which is not part of a graph, so it is not overwritten"
-                )
+                raise WriteError(f"{folder}: holds {relative!r}, not part of a graph, so it is not overwritten")
 
 
 def check_space(folder: Path, num_bytes: int) -> None:

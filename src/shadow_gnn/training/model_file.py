@@ -127,6 +127,7 @@ def read_model(folder: str | Path) -> TrainedModel:
     data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)
     if checksum_of(data) != config.weights_blake2b:
         raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum does not match {CONFIG}")
+    from safetensors import SafetensorError
     from safetensors.torch import load
 
     model = build_model(
@@ -143,7 +144,11 @@ def read_model(folder: str | Path) -> TrainedModel:
     )
     if config.precision == "float64":
         model = model.double()
-    load_weights(model, load(data), str(folder / WEIGHTS))
+    try:
+        weights = load(data)
+    except SafetensorError as error:
+        raise RunError(f"{folder / WEIGHTS}: is not a safetensors file: {error}") from error
+    load_weights(model, weights, str(folder / WEIGHTS))
     return TrainedModel(config, model.eval(), _task(config))
 
 

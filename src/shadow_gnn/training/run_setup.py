@@ -100,8 +100,10 @@ class RunSetup:
         return self.task.target == "multilabel" and self.recipe.task.label_thresholds
 
     def has_split(self, split: str) -> bool:
-        """Tell whether a split has targets."""
-        return split in self.graph.splits if self.links is None else split == "valid" or self.links.test is not None
+        """Tell whether a split exists and has targets; its nodes are not read here."""
+        if self.links is None:
+            return split in self.graph.splits and len(self.graph.splits[split]) > 0
+        return split == "valid" or self.links.test is not None
 
     def split_loaders(self, split: str) -> Sequence[BatchSource] | WholeGraph:
         """Return the loaders of a split, one for each branch, or the graph for a normal GNN."""

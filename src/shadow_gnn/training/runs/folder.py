@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from shadow_gnn.base.checked_json import dump_checked, without_checksum
+from shadow_gnn.base.checked_json import dump_checked, read_checked, without_checksum
 from shadow_gnn.base.errors import RecipeError, RunError, WriteError
 from shadow_gnn.base.files import checksum_of, new_folder, read_bytes, read_object, write_blocks, write_file
 from shadow_gnn.base.short_repr import as_html, as_line
@@ -29,7 +29,7 @@ from shadow_gnn.graph.store import MANIFEST
 from shadow_gnn.recipe import Recipe, Record
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 
-VERSION = 2
+VERSION: Final = 2
 INIT, WARM = "init", "warm"
 """Folders of a run: the model of training.init, and the run of training.warm_start."""
 RECIPE, RECORD, VERSIONS, RESULT, METRICS = "recipe.toml", "run.json", "versions.json", "result.json", "metrics.csv"
@@ -47,8 +47,8 @@ class RunRecord(Record):
 
     format: Literal["shadow-run"] = "shadow-run"
     """Identifies the file among other run.json files."""
-    version: Literal[1, 2] = VERSION
-    """Version of the run folder's layout; 1 had no checksums."""
+    version: Literal[2] = VERSION
+    """Version of the run folder's layout."""
     run_id: Annotated[str, Field(pattern="^[0-9a-f]{12}$")]
     """Random; also in the checkpoints."""
     started: str
@@ -153,12 +153,12 @@ def open_run(folder: str | Path) -> Run:
     if not (folder / RECORD).exists():
         raise RunError(f"{folder}: is not a run folder: it has no {RECORD}")
     content = read_object(folder / RECORD, MAX_BYTES, RunError)
-    if content.get("format") != "shadow-run" or content.get("version") not in (1, VERSION):
+    if content.get("format") != "shadow-run" or content.get("version") != VERSION:
         found = content.get("version")
         raise RunError(
             f"{folder / RECORD}: version must be {VERSION}, got {found!r:.40}; it is from another shadow-gnn"
         )
-    content = without_checksum(folder / RECORD, content, RunError, optional=content["version"] == 1)
+    content = without_checksum(folder / RECORD, content, RunError)
     try:
         record = RunRecord.model_validate(content)
     except ValidationError as error:
@@ -273,8 +273,8 @@ def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files and folders of a killed process; the caller must hold the lock."""
     for place in (folder, folder / "checkpoints"):
         remove_abandoned(place)
-    for place, _, _ in os.walk(folder / "cache"):
-        remove_abandoned(Path(place))
+    for inner, _, _ in os.walk(folder / "cache"):
+        remove_abandoned(Path(inner))
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -283,5 +283,5 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object of a run folder after comparing its checksum, if it has one; a RunError names the file."""
-    return without_checksum(path, read_object(path, MAX_BYTES, RunError), RunError, optional=True)
+    """Read a JSON object of a run folder after comparing its checksum; a RunError names the file."""
+    return read_checked(path, MAX_BYTES, RunError)

@@ -228,6 +228,8 @@ def _with_other_paths(recipe: Recipe) -> Recipe:
 
 def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks: Ranks) -> None:
     """Train to the end, from a checkpoint if there is one, and write the result."""
+    if setup.has_split("test"):
+        setup.split_loaders("test")  # Targets that cannot be measured are found now, not after the last epoch.
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
         checkpoint = checkpoint_from_main(None, ranks)
@@ -257,6 +259,7 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
         setup = _best(setup, best, ranks)
+        write_model(run.folder, setup.model, model_config(setup))  # Before the test, which may fail.
         _finish(run, setup, state, _test(setup, ranks))
 
 
@@ -374,10 +377,9 @@ def _numbers(epoch: Epoch) -> dict[str, float]:
 
 
 def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, float]) -> None:
-    """Write the best epoch's model and its metrics; result.json comes last and marks the run as finished."""
+    """Write the metrics of the best epoch; result.json comes last and marks the run as finished."""
     best = state.best
     assert best is not None
-    write_model(run.folder, setup.model, model_config(setup))
     rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
     write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
     seconds = [epoch.seconds for epoch in state.history]
