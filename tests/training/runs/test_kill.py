@@ -33,7 +33,7 @@ def train(folder):
 
 def summary(folder):
     result = {name: value for name, value in open_run(folder).result.items() if "seconds" not in name}
-    rows = [line.rsplit(",", 2)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
+    rows = [line.rsplit(",", 3)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
     last = read_checkpoint(max((folder / "checkpoints").glob("epoch-*")))
     tensors = {name: tensor.numpy().tobytes().hex() for name, tensor in last.tensors.items()}
     return result, rows, tensors, (folder / "model.safetensors").read_bytes()
