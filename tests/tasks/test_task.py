@@ -144,3 +144,9 @@ def test_links_are_scored_by_one_logit():
     )
     expected = (np.log1p(np.exp(-0.5)) + np.log1p(np.exp(-2))) / 2
     assert LinkTask().loss(logits, torch.tensor([1.0, 0.0])).item() == pytest.approx(expected)
+
+
+def test_values_whose_squares_overflow_are_refused():
+    graph = with_labels(communities(), "values")
+    with pytest.raises(ValueError, match=r"values must be at most 1e\+18"):
+        node_task(replace(graph, y=np.full(graph.num_nodes, 3e37, np.float32)))

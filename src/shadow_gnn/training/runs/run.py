@@ -113,6 +113,7 @@ def train_recipe(
         recipe, graph, cache_folder=options.cache_folder or folder / "cache", part=RankPart(ranks.rank, ranks.num_ranks)
     )
     check_disk(setup, ranks)
+    check_test(setup)
     run = _create_run(folder, setup, ranks)
     _train(run, setup, "last", options.watcher or SilentRun(), ranks)
     return run
@@ -146,6 +147,7 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     setup = make_setup(run.recipe, graph, cache_folder=cache_folder, part=RankPart(ranks.rank, ranks.num_ranks))
     check_scopes(run, _scope_keys(setup))
     check_disk(setup, ranks)
+    check_test(setup)
     _train(run, setup, source, options.watcher or SilentRun(), ranks)
     return run
 
@@ -163,6 +165,12 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
             f"training: method must be shadow or neighbor for {ranks.num_ranks} processes, got {method!r}, "
             "whose batches are one graph that cannot be shared; train it as one process"
         )
+
+
+def check_test(setup: RunSetup) -> None:
+    """Raise before the first epoch if the targets of the test cannot be measured."""
+    if setup.has_split("test"):
+        setup.split_loaders("test")
 
 
 def check_disk(setup: RunSetup, ranks: Ranks = ALONE) -> None:
@@ -202,8 +210,6 @@ def _with_other_paths(recipe: Recipe) -> Recipe:
 
 def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
     """Train to the end, from a checkpoint if there is one, and write the result."""
-    if setup.has_split("test"):
-        setup.split_loaders("test")  # Targets that cannot be measured are found now, not after the last epoch.
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
         _fit(setup, checkpoint_from_main(None, ranks), _Follower(setup), ranks)
