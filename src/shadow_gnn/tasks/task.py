@@ -126,9 +126,7 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
     if found == "values":
         values = _labels(graph, train).astype(np.float64)
         if np.abs(values).max() > MAX_VALUE:
-            raise ValueError(
-                f"task: values must be at most {MAX_VALUE:g}, as their squares must be finite; scale them"
-            )
+            raise ValueError(f"task: values must be at most {MAX_VALUE:g}, as their squares must be finite; scale them")
         return NodeTask(found, 1, value_mean=float(values.mean()), value_deviation=float(values.std()) or 1.0)
     num_classes = _largest_class(graph) + 1
     if num_classes > MAX_CLASSES:
