@@ -167,3 +167,9 @@ def test_rare_labels_weigh_more_where_they_are_present():
 def test_labels_above_their_thresholds_are_predicted():
     task = NodeTask("multilabel", 2, threshold=torch.tensor([-1.0, 2.0]))
     assert task.predictions(torch.tensor([[-0.5, 1.0], [-1.0, 3.0]])).tolist() == [[1, 0], [0, 1]]
+
+
+def test_values_whose_squares_overflow_are_refused():
+    graph = with_labels(communities(), "values")
+    with pytest.raises(ValueError, match=r"values must be at most 1e\+18"):
+        node_task(replace(graph, y=np.full(graph.num_nodes, 3e37, np.float32)))

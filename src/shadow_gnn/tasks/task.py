@@ -20,6 +20,7 @@ from shadow_gnn.graph.record import Graph
 Ints = NDArray[np.int64]
 Target = Literal["classes", "multilabel", "values"]
 
+MAX_VALUE = 1e18
 MAX_CLASSES = 1_000_000
 _BLOCK_NODES = 1 << 16
 
@@ -136,6 +137,8 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
         return NodeTask(found, graph.y.shape[1], weight, prior=_label_prior(labels))
     if found == "values":
         values = _labels(graph, train).astype(np.float64)
+        if np.abs(values).max() > MAX_VALUE:
+            raise ValueError(f"task: values must be at most {MAX_VALUE:g}, as their squares must be finite; scale them")
         return NodeTask(found, 1, value_mean=float(values.mean()), value_deviation=float(values.std()) or 1.0)
     num_classes = _largest_class(graph) + 1
     if num_classes > MAX_CLASSES:

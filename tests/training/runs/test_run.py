@@ -7,6 +7,7 @@ import shutil
 import statistics
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
@@ -346,3 +347,20 @@ def test_the_table_names_all_branches(folder):
 def test_loggers_are_opened_and_closed(folder):
     train_recipe(recipe(training__num_epochs=1, logging__tensorboard=True), "a")
     assert list((folder / "a/tensorboard").iterdir())
+
+
+def test_test_targets_that_cannot_be_measured_are_found_before_the_first_epoch(folder):
+    graph = communities()
+    unknown = graph.y.copy()
+    unknown[graph.splits["test"]] = -1
+    with pytest.raises(ValueError, match="split 'test' must have nodes with known labels"):
+        train_recipe(recipe(), "r", options=RunOptions(graph=replace(graph, y=unknown)))
+    assert not (folder / "r").exists()
+
+
+def test_an_empty_test_split_is_like_none(folder):
+    graph = communities()
+    graph = replace(graph, splits={**graph.splits, "test": np.zeros(0, np.int64)})
+    run = train_recipe(recipe(training__num_epochs=1), "r", options=RunOptions(graph=graph))
+    assert run.result["test"] == {}
+    assert (folder / "r/model.safetensors").exists()

@@ -115,6 +115,7 @@ def train_recipe(
         recipe, graph, cache_folder=options.cache_folder or folder / "cache", part=RankPart(ranks.rank, ranks.num_ranks)
     )
     check_disk(setup, ranks)
+    check_test(setup)
     source = None if recipe.training.init is None else open_source(recipe.training.init)
     if source is not None:
         take_weights(setup.model, model_config(setup), source, str(recipe.training.init))
@@ -158,6 +159,7 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     setup = make_setup(run.recipe, graph, cache_folder=cache_folder, part=RankPart(ranks.rank, ranks.num_ranks))
     check_scopes(run, _scope_keys(setup))
     check_disk(setup, ranks)
+    check_test(setup)
     if run.record.init is not None:
         take_weights(setup.model, model_config(setup), _read_init(run), run.folder / INIT)
     _train(run, setup, source, options, ranks)
@@ -187,6 +189,12 @@ def check_method(recipe: Recipe, ranks: Ranks) -> None:
                 f"training: {key} must be {known} or neighbor for {ranks.num_ranks} processes, got {method!r}, "
                 "whose batches are one graph that cannot be shared; train it as one process"
             )
+
+
+def check_test(setup: RunSetup) -> None:
+    """Raise before the first epoch if the targets of the test cannot be measured."""
+    if setup.has_split("test"):
+        setup.split_loaders("test")
 
 
 def check_disk(setup: RunSetup, ranks: Ranks = ALONE) -> None:
@@ -228,8 +236,6 @@ def _with_other_paths(recipe: Recipe) -> Recipe:
 
 def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks: Ranks) -> None:
     """Train to the end, from a checkpoint if there is one, and write the result."""
-    if setup.has_split("test"):
-        setup.split_loaders("test")  # Targets that cannot be measured are found now, not after the last epoch.
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
         checkpoint = checkpoint_from_main(None, ranks)
