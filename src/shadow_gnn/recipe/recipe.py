@@ -20,6 +20,9 @@ COMMON_KEYS = ("hidden_dim", "head", "ensemble", "share_weights", "standardize")
 
 EXTRACTOR_TWICE = "extractor: must be left out with branches, which have an extractor each"
 
+AFTER_WARM_START = {"num_epochs": 4, "learning_rate": 0.0005, "schedule": "cosine"}
+"""Defaults of [training] with a warm start: weights that are trained already need few small steps."""
+
 METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe, "joint": JointRecipe}
 """Tables that only one method reads."""
 
@@ -68,6 +71,8 @@ class Recipe(Record):
         filled = dict(value)
         if isinstance(filled.get("training"), str):
             filled["training"] = {"method": filled["training"]}
+        if isinstance(training := filled.get("training"), dict) and training.get("warm_start", "none") != "none":
+            filled["training"] = {**AFTER_WARM_START, **training}
         method = _method(filled.get("training"))
         if method in JOINED_METHODS and isinstance(model := filled.get("model", {}), dict):
             filled["model"] = {"encoding": "none", **model}

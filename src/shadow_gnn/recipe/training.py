@@ -28,7 +28,8 @@ class TrainingRecipe(Record):
     """Folder of a finished run whose weights training begins with; its model must be the same. An encoding that it
     lacks begins without effect."""
     warm_start: Literal["none", "full", "saint", "neighbor"] = "none"
-    """Train the same network as a normal GNN first, by this method, and begin on scopes with its best weights."""
+    """Train the same network as a normal GNN first, by this method, and begin on scopes with its best weights. The
+    defaults are then num_epochs 4, learning_rate 0.0005 and schedule cosine."""
     warm_epochs: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Epochs of the warm start; left out, 200 for full, where an epoch is one step, and 10 for the others."""
     warm_learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.005

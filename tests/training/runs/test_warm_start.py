@@ -7,6 +7,7 @@ from tests.communities import communities, one_thread, small_recipe  # noqa: F40
 from tests.training.runs.test_run import Stop, StopAfter
 
 from shadow_gnn.base.errors import RunError
+from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.normal import warm_recipe
 from shadow_gnn.training.model_file import read_config
 from shadow_gnn.training.runs.folder import open_run
@@ -80,15 +81,16 @@ class Heard(SilentRun):
 @pytest.mark.parametrize("method", ["full", "saint", "neighbor"])
 def test_a_warm_start_is_a_run_of_its_own_before_the_scopes(tmp_path, method):
     watcher = Heard()
-    changes = {**WARM, "training__warm_start": method, "saint__num_walks": 10} if method == "saint" else {**WARM}
-    run = train(tmp_path / "r", watcher, **{**changes, "training__warm_start": method})
+    changes = {"saint__num_walks": 10} if method == "saint" else {}
+    run = train(tmp_path / "r", watcher, **{**WARM, **changes, "training__warm_start": method})
     assert watcher.started == [("warm", 6), ("r", 3)]
     warm = open_run(run.folder / "warm")
     assert warm.recipe.training.method == method
     assert run.result["warm_start"]["valid"] == warm.result["valid"]
     assert run.result["warm_start"]["num_epochs"] == 6
     assert (run.folder / "metrics.csv").read_text().count("\n") == 4
-    begun = train(tmp_path / "init", training__init=str(warm.folder))
+    same = {"training__learning_rate": 0.0005, "training__schedule": "cosine"}
+    begun = train(tmp_path / "init", training__init=str(warm.folder), **same)
     assert weights(begun) == weights(run)
 
 
@@ -107,6 +109,11 @@ def test_the_recipe_of_the_warm_start_is_a_normal_one(tmp_path):
     recipe = warm_recipe(small_recipe(**WARM, training__warm_learning_rate=0.02, model__encoding="ppr"))
     assert (recipe.training.method, recipe.training.num_epochs, recipe.training.learning_rate) == ("full", 6, 0.02)
     assert (recipe.model.encoding, recipe.extractor, recipe.training.warm_start) == ("none", None, "none")
+
+
+def test_the_phase_on_scopes_has_its_own_defaults():
+    settings = Recipe.model_validate({"graph": "g", "training": {"warm_start": "full", "schedule": "step"}}).training
+    assert (settings.num_epochs, settings.learning_rate, settings.schedule) == (4, 0.0005, "step")
 
 
 @pytest.mark.parametrize(
