@@ -1,5 +1,6 @@
 // Turns a bus error (a mapped file that was cut while open) into an exception instead of the death of the process.
-// Not for: any other signal. A fault outside a guard goes to whoever handled SIGBUS before.
+// Not for: any other signal, or faults outside a guard: those go to the rescuer if there is one (bind_maps.cpp), else
+// to whoever handled SIGBUS before.
 #pragma once
 
 #include <stdexcept>
@@ -23,9 +24,12 @@ namespace detail {
 
 inline thread_local sigjmp_buf* volatile landing = nullptr;
 inline struct sigaction previous_action;
+// Makes an address readable that belongs to a cut file and returns whether it could; for faults outside a guard.
+inline bool (*volatile rescue)(const void* address) = nullptr;
 
 inline void on_bus_error(int signal_number, siginfo_t* info, void* context) {
   if (landing != nullptr) siglongjmp(*landing, 1);
+  if (rescue != nullptr && rescue(info->si_addr)) return;
   if (previous_action.sa_flags & SA_SIGINFO) {
     previous_action.sa_sigaction(signal_number, info, context);
   } else if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {

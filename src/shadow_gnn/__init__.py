@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from shadow_gnn.loading.pyg_sampler import ExtractorSampler as ExtractorSampler
     from shadow_gnn.nn.model import ShadowGNN as ShadowGNN
     from shadow_gnn.normal import Drawer as Drawer
+    from shadow_gnn.normal import JointLoader as JointLoader
     from shadow_gnn.normal import SaintLoader as SaintLoader
     from shadow_gnn.normal import WalkSampler as WalkSampler
     from shadow_gnn.normal import closure_batch as closure_batch
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
+    from shadow_gnn.studies.scope_curve import scope_curve as scope_curve
     from shadow_gnn.studies.theory import run_statements as run_statements
     from shadow_gnn.studies.theory.long_range import LongRangeTask as LongRangeTask
     from shadow_gnn.studies.theory.long_range import TrialModel as TrialModel
@@ -125,6 +127,7 @@ _HOME = {
     "GraphCounts": "base.memory_needs",
     "GraphPlan": "graph.generators.plan",
     "InputsRecipe": "recipe",
+    "JointLoader": "normal",
     "LinkPredictor": "inference.estimators",
     "LinkRecipe": "recipe",
     "Loader": "loading.loader",
@@ -202,6 +205,7 @@ _HOME = {
     "run_statements": "studies.theory",
     "sample_targets": "studies.cost",
     "save_graph": "graph.store",
+    "scope_curve": "studies.scope_curve",
     "search_space": "studies.tune.tuning",
     "sent_by_node": "studies.explain.saliency",
     "shadow_cost": "studies.cost",

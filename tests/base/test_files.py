@@ -294,10 +294,17 @@ def test_the_head_of_an_array_of_one_dimension_has_128_bytes(dtype, length):
     assert (found.dtype, found.shape, found.data_offset) == (np.dtype(dtype), (length,), 128)
 
 
-def test_a_given_place_is_emptied_and_used(tmp_path):
+def test_a_given_place_must_be_free(tmp_path):
     place = tmp_path / "place"
     place.mkdir()
-    (place / "left").write_text("by a killed process")
+    (place / "thesis").write_text("of somebody")
+    with pytest.raises(WriteError, match="g: cannot be written: File exists"), new_folder(tmp_path / "g", place=place):
+        pass
+    assert (place / "thesis").read_text() == "of somebody"
+
+
+def test_a_given_place_is_used(tmp_path):
+    place = tmp_path / "place"
     with new_folder(tmp_path / "g", place=place) as folder:
         assert folder == place
         write_file(folder / "new", b"x")

@@ -82,11 +82,16 @@ def test_weights_are_counted_as_the_layer_has_them(layer):
     from shadow_gnn.recipe import ModelRecipe
     from shadow_gnn.training.build import build_model
 
-    recipe = ModelRecipe(layer=layer, num_layers=2, hidden_dim=16, encoding="none", head_norm=False, standardize=False)
+    recipe = ModelRecipe(layer=layer, num_layers=2, hidden_dim=16, encoding="none", head="unit", standardize=False)
     model = build_model(recipe, in_dim=8, out_dim=3)
     network = ModelCounts(layer, num_layers=2, hidden_dim=16)
     expected = layer_weights(network, 8) + layer_weights(network, 16) + (16 + 1) * 3
     assert sum(weight.numel() for weight in model.parameters()) == expected
+    deep = build_model(recipe.model_copy(update={"skip": "residual"}), in_dim=8, out_dim=3)
+    network = ModelCounts(layer, num_layers=2, hidden_dim=16, residual=True)
+    # The map of the features in front of them, and a norm after them.
+    expected = 2 * layer_weights(network, 16) + (8 + 1) * 16 + 2 * 16 + (16 + 1) * 3
+    assert sum(weight.numel() for weight in deep.parameters()) == expected
 
 
 def test_every_activation_kept_for_backward_is_counted():

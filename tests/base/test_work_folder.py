@@ -107,6 +107,49 @@ def test_a_damaged_state_is_named(tmp_path):
 
 def test_the_job_is_compared_as_json_holds_it(tmp_path):
     leave(tmp_path / "g", {"shares": (1, 2)})
-    assert json.loads((work_folder_of(tmp_path / "g") / "job.json").read_text()) == {"shares": [1, 2]}
+    assert json.loads((work_folder_of(tmp_path / "g") / "job.json").read_text())["job"] == {"shares": [1, 2]}
     with open_work_folder(tmp_path / "g", {"shares": (1, 2)}) as work:
         assert work.resumed
+
+
+def refused(target, words):
+    with pytest.raises(WriteError, match=words), open_work_folder(target, {}):
+        pass
+
+
+def test_a_link_is_not_taken_for_a_work_folder(tmp_path):
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "thesis.txt").write_text("years of work")
+    work_folder_of(tmp_path / "g").symlink_to(tmp_path / "victim")
+    refused(tmp_path / "g", r"\.g\.work: cannot be made: is a link")
+    assert (tmp_path / "victim" / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "job.json", ".hidden.tmp"])
+def test_a_folder_of_somebody_else_is_not_emptied(tmp_path, name):
+    folder = work_folder_of(tmp_path / "g")
+    folder.mkdir()
+    (folder / name).write_text("{}")
+    refused(tmp_path / "g", "was not made by this program|its checksum does not fit")
+    assert (folder / name).read_text() == "{}"
+
+
+def test_a_work_folder_killed_before_its_first_file_is_used(tmp_path):
+    folder = work_folder_of(tmp_path / "g")
+    folder.mkdir()
+    (folder / ".job.json.0123456789ab.shadow.tmp").write_text("{")
+    with open_work_folder(tmp_path / "g", {}) as work:
+        assert not work.resumed
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["job", "part"])
+def test_a_changed_state_is_refused(tmp_path, name):
+    leave(tmp_path / "g", {"seed": 7})
+    path = work_folder_of(tmp_path / "g") / f"{name}.json"
+    path.write_text(path.read_text().replace("7" if name == "job" else "2", "3", 1))
+    with (
+        pytest.raises(WriteError, match=rf"{name}.json: was edited or damaged"),
+        open_work_folder(tmp_path / "g", {"seed": 7}) as work,
+    ):
+        work.recall("part")

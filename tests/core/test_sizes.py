@@ -11,6 +11,7 @@ import pytest
 from tests.killed import attempt
 
 from shadow_gnn import _core
+from shadow_gnn.base.checked_json import dump_checked
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract import NodeExtractor, SimilarExtractor
 from shadow_gnn.extract.gather import feature_rows
@@ -70,7 +71,9 @@ def test_a_folder_that_lies_about_its_columns_is_refused(tmp_path: Path, monkeyp
         open_graph(tmp_path / "g")
     entry = manifest.files["x_data.npy"].model_copy(update={"shape": [0, 2**31]})
     lying = manifest.model_copy(update={"files": manifest.files | {"x_data.npy": entry}})
-    (tmp_path / "g" / "graph.json").write_bytes(manifests.dump_manifest(lying))
+    with pytest.raises(ValueError, match=r"save_graph: x_data\.npy must be float32 of 1 dimensions"):
+        manifests.dump_manifest(lying)
+    (tmp_path / "g" / "graph.json").write_bytes(dump_checked(lying.model_dump(mode="json")))
     with pytest.raises(FolderError, match=r"x_data.npy.shape: .*columns must be below 2\^31, got 2147483648"):
         open_graph(tmp_path / "g")
 

@@ -132,3 +132,18 @@ def test_names_of_classes_must_agree_where_both_have_them():
 def test_one_is_no_ensemble():
     with pytest.raises(ValueError, match="must join at least two runs or tables, got 1"):
         check_members([member()])
+
+
+def test_labels_of_an_average_have_thresholds_of_their_own():
+    y = np.zeros((60, 2), np.uint8)
+    y[::2, 0] = y[::3, 1] = 1
+    scores = (0.2 * y + 0.1).astype(np.float32)  # All below one half, and in the right order.
+    splits = {"train": np.arange(20), "valid": np.arange(20, 40), "test": np.arange(40, 60)}
+    graph = replace(communities(num_nodes=60), y=y, splits=splits)
+    members = [Member(name, "multilabel", 2, lambda nodes: scores[nodes]) for name in "ab"]
+    found = join(members, graph, np.arange(60))
+    assert (found.whole.valid, found.whole.test, found.models[0].test) == (1.0, 1.0, 1.0)
+    assert found.predictions.predicted.tolist() == y.tolist()
+    without = join(members, replace(graph, splits={"test": splits["test"]}), np.arange(60))
+    assert without.whole.test == 0.0
+    assert not without.predictions.predicted.any()

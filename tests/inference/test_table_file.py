@@ -34,7 +34,9 @@ def predictor(request, tmp_path_factory):
 def test_metrics_of_scores_are_those_of_the_model(predictor):
     targets = split_targets(predictor.graph, "test")
     scores = predictor.predict(targets).scores
-    found = score_metrics(predictor.trained.config.target, scores, labels_of(predictor.graph, targets))
+    trained = predictor.trained
+    labels = labels_of(predictor.graph, targets)
+    found = score_metrics(trained.config.target, scores, labels, trained.node_task.threshold)
     assert found == pytest.approx(evaluate_split(predictor).metrics, abs=1e-5)
 
 

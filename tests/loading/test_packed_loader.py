@@ -177,7 +177,7 @@ def test_what_cannot_be_packed_is_refused(tmp_path, options, fault):
     [
         ({"extractor": {"kind": "khop"}}, "for scopes that are drawn"),
         ({"task__kind": "link"}, "for links, whose negatives are new"),
-        ({"training__method": "full", "extractor": None}, "for method 'full', which has no scopes"),
+        ({"training__method": "full", "extractor": None}, "for method 'full', whose batches share one graph"),
         ({"inputs__smooth": 1}, r"for a model that reads \[inputs\]"),
     ],
 )

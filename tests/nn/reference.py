@@ -89,4 +89,11 @@ def mlp(layer, x, a):
     return dense_norm(layer.dense.norm, activated(layer.dense, layer.dense.linear(x)))
 
 
+def dense_residual(layer, name, x, a):
+    """Return the rows of a ResidualLayer around a layer of that name."""
+    x = x if layer.entry is None else x @ layer.entry.linear.weight.T + layer.entry.linear.bias
+    x = x + 10 * layer.scale * DENSE[name](layer.layer, dense_norm(layer.norm, x), a)
+    return x if layer.last_norm is None else dense_norm(layer.last_norm, x)
+
+
 DENSE = {"gcn": gcn, "sage": sage, "gat": gat, "gatconv": gatconv, "gin": gin, "sgc": sgc, "mlp": mlp}

@@ -74,7 +74,8 @@ def make_branch(
     options=PLAIN, dropedge=0.0, edge_weight=False, edge_dim=0,
 ) -> Branch:  # fmt: skip
     around = replace(options, num_heads=2, edge_dim=edge_dim, equal_widths=skip != "none")
-    layers = make_layers(layer, in_dim or 8, 8, num_layers, around)
+    layers = make_layers(layer, in_dim or 8, 8, num_layers, around, residual=skip == "residual")
+    skip = "none" if skip == "residual" else skip
     backbone = Backbone(layers, dropedge=dropedge, edge_weight=edge_weight)
     pool = make_pool(readout, 8 * num_layers if skip == "concat" else 8, options)
     read = Readout(backbone.layer_dims, 8, options, skip=skip, pool=pool, num_targets=num_targets)

@@ -34,7 +34,7 @@ from shadow_gnn.nn.sparse.adjacency import Adjacency, drop_edges
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 EXACT = {"atol": 1e-10, "rtol": 1e-10}
-SKIPS = ["none", "max", "sum", "concat"]
+SKIPS = ["none", "max", "sum", "concat", "residual"]
 TARGETS = [0, 7, 12, 20, 33]
 
 
@@ -170,12 +170,34 @@ def test_dropedge_draws_once_and_keeps_trimming_valid(layer, batches):
         indices=batch.indices[kept],
     )
     plain = branch.eval()
+    if layer == "gin":  # Its sums are over the edges that are left, scaled to the degree before.
+        receiver = batch.edge_index()[1]
+        number = torch.bincount(receiver[kept], minlength=batch.num_nodes).clamp(min=1)
+        left = replace(left, edge_scale=(batch.indptr.diff().double() / number)[receiver[kept]])
     torch.testing.assert_close(trimmed, plain(left), **EXACT)
     branch.train().trims = False
     torch.manual_seed(3)
     torch.testing.assert_close(trimmed, branch(batch), **EXACT)
     assert not torch.allclose(trimmed, branch(batch))
     assert not torch.allclose(trimmed, plain.eval()(batch))
+
+
+@pytest.mark.parametrize("edge_weight", [False, True])
+def test_gin_sums_of_equal_rows_are_those_of_evaluation(edge_weight, batches):
+    """With equal features everywhere, DropEdge changes no sum, except in rows that lost all their edges."""
+    batch = replace(batches["full"], x=torch.ones_like(batches["full"].x))
+    branch = shake(make_branch("gin", encoding="none", num_layers=1, dropedge=0.3, edge_weight=edge_weight))
+    branch.trims, rows = False, [batch.num_nodes] * 2
+    (whole,) = branch.eval().backbone(batch.x, batch, rows, keep_all=False)
+    torch.manual_seed(3)
+    (found,) = branch.train().backbone(batch.x, batch, rows, keep_all=False)
+    torch.manual_seed(3)
+    kept = drop_edges(Adjacency(batch.indptr, batch.indices), 0.3).weight
+    left = torch.zeros(batch.num_nodes).index_add(0, batch.edge_index()[1], kept)
+    same = (left > 0) | (batch.indptr.diff() == 0)
+    assert 0 < int(same.sum()) < batch.num_nodes
+    assert float(left.sum()) < batch.num_edges
+    torch.testing.assert_close(found[same], whole[same], atol=1e-6, rtol=1e-6)
 
 
 @pytest.mark.parametrize("layer", [*OWN_LAYERS, "SAGEConv", "GCNConv"])

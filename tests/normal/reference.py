@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 import torch.nn.functional as F
-from tests.nn.reference import DENSE
+from tests.nn.reference import DENSE, dense_residual
 from tests.nn.scopes import make_branch, random_graph, shake
 from torch import Tensor
 
@@ -16,10 +16,11 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.head import Head
+from shadow_gnn.nn.layers.residual import ResidualLayer
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.readouts.skip import join_layers
 
-SKIPS = ("none", "max", "sum", "concat")
+SKIPS = ("none", "max", "sum", "concat", "residual")
 
 
 def slow_closure(targets: list[int], num_hops: int, senders: Callable[[int], list[int]]) -> tuple[list, list, list]:
@@ -72,7 +73,7 @@ def dense_logits(model: ShadowGNN, layer: str, graph: Graph, *, weighted: bool =
         x = (x - model.scaling.mean) / model.scaling.std
     outputs = []
     for part in branch.backbone.layers:
-        x = DENSE[layer](part, x, matrix)
+        x = dense_residual(part, layer, x, matrix) if isinstance(part, ResidualLayer) else DENSE[layer](part, x, matrix)
         outputs.append(x)
     vector = join_layers(outputs, branch.readout.skip)
     if branch.readout.dense is not None:

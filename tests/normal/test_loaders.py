@@ -6,9 +6,11 @@ import torch
 from tests.communities import communities, one_thread  # noqa: F401
 
 from shadow_gnn.base.errors import RecipeError
+from shadow_gnn.extract import PprExtractor
 from shadow_gnn.inference.evaluation import evaluate_split
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.inference.write_predictions import write_predictions
+from shadow_gnn.loading.batch import collate
 from shadow_gnn.normal import EdgeSampler, FrontierSampler, NodeSampler, WalkSampler, closure_batch
 from shadow_gnn.normal.loaders import ShownLabelsLoader, make_sampler, normal_loader
 from shadow_gnn.recipe import Recipe, SaintRecipe
@@ -18,7 +20,7 @@ from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.run_setup import make_setup
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
-METHODS = ("full", "saint", "neighbor")
+METHODS = ("full", "saint", "neighbor", "joint")
 
 
 def recipe_of(method, **tables):
@@ -27,6 +29,8 @@ def recipe_of(method, **tables):
         "model": {"layer": "sage", "num_layers": 2, "hidden_dim": 16, **tables.pop("model", {})},
         "training": {"method": method, "num_epochs": 15, "batch_size": 32, **tables.pop("training", {})},
     }
+    if method == "joint":
+        base |= {"extractor": {"topk": 10}, "joint": {"block_size": 4}}
     if method == "saint":
         base["saint"] = {"num_walks": 30, "walk_length": 2}
     return Recipe.model_validate({**base, **tables})
@@ -98,7 +102,7 @@ def test_one_fanout_serves_all_layers(graph):
     assert loader.fanouts == (3, 3)
 
 
-@pytest.mark.parametrize("method", ["full", "neighbor"])
+@pytest.mark.parametrize("method", ["full", "neighbor", "joint"])
 def test_labels_as_inputs_are_never_the_targets_own(method, graph):
     setup = make_setup(recipe_of(method, inputs={"labels": True, "smooth": 1}), graph)
     num_labels = setup.task.out_dim
@@ -135,6 +139,31 @@ def test_no_input_of_a_full_batch_depends_on_a_targets_label(graph):
     assert not torch.equal(batch.x, other.x)
 
 
+def test_a_joint_run_predicts_on_joint_batches_and_a_single_target_on_its_scope(graph, tmp_path):
+    train_recipe(recipe_of("joint"), tmp_path / "run", options=RunOptions(graph=graph))
+    predictor = Predictor(read_model(tmp_path / "run"), graph)
+    targets = np.array([5, 3, 5, 40])
+    (batch,) = predictor.loaders(targets)[0]
+    assert batch.joined
+    with torch.no_grad():
+        together = predictor.trained.model(batch)
+        alone = predictor.trained.model(collate(graph, PprExtractor(topk=10)(graph, [40])))
+    found = predictor.predict(targets)
+    assert found.targets.tolist() == targets.tolist()
+    np.testing.assert_allclose(found.logits, together.numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(predictor.predict([40]).logits, alone.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("cache", ["memory", "disk", "none"])
+def test_caches_do_not_change_a_joint_run(cache, graph, tmp_path):
+    results = []
+    for name in (cache, "memory"):
+        recipe = recipe_of("joint", training={"cache": name, "num_epochs": 3})
+        run = train_recipe(recipe, tmp_path / f"run-{len(results)}", options=RunOptions(graph=graph))
+        results.append((run.result["valid"], run.result["test"]))
+    assert results[0] == results[1]
+
+
 def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     train_recipe(recipe_of("saint"), tmp_path / "run", options=RunOptions(graph=graph))
     trained = read_model(tmp_path / "run")
@@ -147,11 +176,16 @@ def test_prediction_asks_for_the_whole_graph_once(graph, tmp_path):
     [
         (
             'training = "ful"',
-            'training.method: must be shadow, full, saint or neighbor, got "ful"; did you mean full?',
+            'training.method: must be shadow, joint, full, saint or neighbor, got "ful"; did you mean full?',
         ),
         ('training = "full"\n[extractor]', 'extractor: must be left out for training.method "full"'),
         ('training = "full"\n[model]\nencoding = "hop"', 'model.encoding: must be "none"'),
         ('training = "full"\n[model]\nreadout = "max"', 'model.readout: must be "center"'),
+        ('training = "joint"\n[model]\nencoding = "hop"', 'model.encoding: must be "none" for training.method "joint"'),
+        ('training = "joint"\n[model]\nreadout = "max"', 'model.readout: must be "center"'),
+        ('training = "joint"\n[[branches]]', 'branches: must be left out for training.method "joint"'),
+        ('training = "joint"\ntask.kind = "link"', 'task.kind: must be "node" for training.method "joint"'),
+        ("[joint]\nblock_size = 3", 'joint: must be left out unless training.method is "joint"'),
         ("[saint]\nnum_walks = 3", 'saint: must be left out unless training.method is "saint"'),
         ('training = "neighbor"\n[neighbor]\nfanouts = [1, 2]', "neighbor.fanouts: must be 1 or 3"),
         ('training = "neighbor"\n[neighbor]\nfanouts = [0]', "neighbor.fanouts.0: must be at least 1, got 0"),

@@ -1,5 +1,6 @@
 """Every value of the paper's recipes against a transcription of its tables and of what the authors' files add."""
 
+import math
 import tomllib
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def expected(row: list[str], kind: str, *, batch_size: int, threshold: str | Non
         "dropout": float(dropout),
         "dropedge": float(dropedge),
         "encoding": encoding,
+        "head": "normalized",
     }
     model |= {"num_heads": NUM_HEADS} if layer == "gat" else {}
     model |= {"readout": pooling} if pooling != "--" else {}
@@ -57,6 +59,7 @@ def expected(row: list[str], kind: str, *, batch_size: int, threshold: str | Non
     table = {"graph": data, "extractor": extractor(kind, budget, tolerance, threshold or usual_threshold)}
     table |= {"model": model, "training": training}
     table |= {"task": {"inductive": True}} if data in INDUCTIVE else {}
+    table |= {"task": {**table.get("task", {}), "label_thresholds": False}} if data == "yelp" else {}
     if data == "ogbl-collab":
         table |= {"task": {"kind": "link"}, "link": LINK}
         model["encoding_join"] = "concat"
@@ -119,6 +122,21 @@ def test_says_its_row_and_where_the_authors_files_differ(name):
     assert ROWS[name]["graph"].lower() in first
     assert ("Their file" in comment(name)) == (name in DIFFERENCES)
     assert DIFFERENCES.get(name, "") in comment(name)
+
+
+@pytest.mark.parametrize("name", sorted(paper_recipe_names()))
+def test_heads_are_those_of_the_authors(name):
+    recipe = paper_recipe(name)
+    assert recipe.model.head == ("unit" if "-sgc-" in name else "normalized")
+    assert recipe.task.label_thresholds == (recipe.graph != "yelp")
+
+
+@pytest.mark.parametrize("name", sorted(paper_recipe_names()))
+def test_gcn_recipes_say_the_share_of_edges_that_the_authors_drop(name):
+    model = paper_recipe(name).model
+    share = 1 - math.exp(-2 * model.dropedge)  # Both directions are drawn, with replacement.
+    says = f"in the authors' code {share:.2f}," in comment(name)
+    assert says == (model.layer == "gcn" and model.dropedge > 0)
 
 
 @EVERY_EXTRA

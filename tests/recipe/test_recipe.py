@@ -67,9 +67,9 @@ def test_extractor_and_branches_exclude_each_other():
         Recipe.model_validate({"graph": "g", "extractor": {}, "branches": [{}]})
 
 
-@pytest.mark.parametrize("key", ["hidden_dim", "ensemble", "share_weights", "standardize", "head_norm"])
+@pytest.mark.parametrize("key", ["hidden_dim", "ensemble", "share_weights", "standardize", "head"])
 def test_what_is_common_to_all_branches_cannot_differ(key):
-    other = {"hidden_dim": 3, "ensemble": "mean", "share_weights": True, "standardize": False, "head_norm": False}
+    other = {"hidden_dim": 3, "ensemble": "mean", "share_weights": True, "standardize": False, "head": "unit"}
     with pytest.raises(ValidationError, match=rf"branches.0.model.{key}: must be set in \[model\]"):
         Recipe.model_validate({"graph": "g", "branches": [{"model": {key: other[key]}}]})
 

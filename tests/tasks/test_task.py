@@ -56,7 +56,7 @@ def test_unknown_labels_are_no_targets():
         (labeled([-1, 1], train=[0]), {}, "split 'train' must have nodes with known labels"),
         (GRAPH, {"target": "values"}, "target must be 'classes', as the labels of the graph are, got 'values'"),
         (with_labels(GRAPH, "values"), {"target": "classes"}, "target must be 'values'"),
-        (with_labels(GRAPH, "multilabel"), {"class_weights": True}, "class_weights must be false unless"),
+        (with_labels(GRAPH, "values"), {"class_weights": True}, "class_weights must be false unless"),
         (labeled(np.zeros((2, 2), np.float32), train=[0]), {}, "labels must be [N] integers, [N] floats or [N, C]"),
         (
             labeled([0, 10**12], train=[0]),
@@ -144,3 +144,32 @@ def test_links_are_scored_by_one_logit():
     )
     expected = (np.log1p(np.exp(-0.5)) + np.log1p(np.exp(-2))) / 2
     assert LinkTask().loss(logits, torch.tensor([1.0, 0.0])).item() == pytest.approx(expected)
+
+
+def test_rare_labels_weigh_more_where_they_are_present():
+    graph = replace(
+        GRAPH,
+        y=np.array([[1, 0, 0]] * 2 + [[0, 1, 0]] * 8, np.uint8),
+        indptr=np.zeros(11, np.int64),
+        indices=np.zeros(0, np.int32),
+        x=None,
+        edge_weight=None,
+        splits={"train": np.arange(10)},
+    )
+    task = node_task(graph, class_weights=True)
+    assert task.class_weight.tolist() == [2, 1, 1]
+    logits, y = torch.zeros(2, 3), torch.tensor([[1, 0, 0], [0, 0, 0]])
+    assert task.loss(logits, y).item() == pytest.approx((7 / 2) * np.log(2))
+    assert task.loss(logits, y, torch.tensor([1.0, 0.0])).item() == pytest.approx(2 * np.log(2))
+    assert task.prior.tolist() == pytest.approx(np.log([3 / 9, 9 / 3, 1 / 11]))
+
+
+def test_labels_above_their_thresholds_are_predicted():
+    task = NodeTask("multilabel", 2, threshold=torch.tensor([-1.0, 2.0]))
+    assert task.predictions(torch.tensor([[-0.5, 1.0], [-1.0, 3.0]])).tolist() == [[1, 0], [0, 1]]
+
+
+def test_values_whose_squares_overflow_are_refused():
+    graph = with_labels(communities(), "values")
+    with pytest.raises(ValueError, match=r"values must be at most 1e\+18"):
+        node_task(replace(graph, y=np.full(graph.num_nodes, 3e37, np.float32)))

@@ -34,19 +34,20 @@ from shadow_gnn.training.build import BranchEdges, build_extractor, build_model,
 
 GRAPH = communities()
 TARGETS = np.arange(7)
+HEADS = ("linear", "normalized", "unit")
 
 
 def recipe(**changes):
     return ModelRecipe(**{"hidden_dim": 8, "num_layers": 2, **changes})
 
 
+def batches_of(model, graph=GRAPH, edge_pos=False):
+    scopes = PprExtractor(10, edge_pos=edge_pos)(graph, TARGETS)
+    return [collate(graph, scopes, model=branch) for branch in model.branches]
+
+
 def logits(model, graph=GRAPH, edge_pos=False):
-    extractors = [PprExtractor(10, edge_pos=edge_pos)] * len(model.branches)
-    batches = [
-        collate(graph, extractor(graph, TARGETS), model=branch)
-        for extractor, branch in zip(extractors, model.branches, strict=True)
-    ]
-    return model(batches)
+    return model(batches_of(model, graph, edge_pos))
 
 
 @pytest.mark.parametrize("layer", [*LAYERS, "TransformerConv", "GATv2Conv"])
@@ -56,7 +57,7 @@ def test_every_layer_by_its_name(layer):
 
 
 @pytest.mark.parametrize("readout", [*READOUTS, "MedianAggregation"])
-@pytest.mark.parametrize("skip", ["none", "max", "sum", "concat"])
+@pytest.mark.parametrize("skip", ["none", "max", "sum", "concat", "residual"])
 def test_every_readout_with_every_skip(readout, skip):
     model = build_model(recipe(readout=readout, skip=skip, sort_size=3), in_dim=3, out_dim=4)
     assert logits(model).shape == (7, 4)
@@ -94,9 +95,42 @@ def test_weights_depend_on_the_seed_alone():
 
 @pytest.mark.parametrize(("out_dim", "values", "normed"), [(4, False, True), (2, False, False), (4, True, False)])
 def test_logits_are_normalized_where_that_makes_sense(out_dim, values, normed):
-    model = build_model(recipe(), in_dim=3, out_dim=out_dim, values=values)
+    model = build_model(recipe(head="normalized"), in_dim=3, out_dim=out_dim, values=values)
     assert (model.head.norm is not None) is normed
-    assert build_model(recipe(head_norm=False), in_dim=3, out_dim=4).head.norm is None
+    for head in ("unit", "linear"):
+        assert build_model(recipe(head=head), in_dim=3, out_dim=4).head.norm is None
+
+
+@pytest.mark.parametrize("num_branches", [1, 2])
+def test_embeddings_have_length_one_except_for_the_linear_head(num_branches):
+    for head in HEADS:
+        model = build_model(recipe(head=head), in_dim=3, out_dim=4, num_branches=num_branches).eval()
+        for branch, batch in zip(model.branches, batches_of(model), strict=True):
+            found = branch(batch)
+            if head == "linear":
+                torch.testing.assert_close(found.mean(dim=1), torch.zeros(7), atol=1e-5, rtol=0)
+                torch.testing.assert_close(found.var(dim=1, correction=0), torch.ones(7), atol=1e-3, rtol=0)
+            else:
+                torch.testing.assert_close(found.norm(dim=1), torch.ones(7))
+
+
+def test_the_linear_head_drops_a_share_of_the_embedding():
+    shares = [build_model(recipe(head=head, dropout=0.3), in_dim=3, out_dim=4).head.dropout for head in HEADS]
+    assert shares == [0.3, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("layer", ["sage", "sgc", "GATConv"])
+def test_residual_layers_start_as_a_map_of_the_inputs_at_any_depth(layer):
+    deep, other = (
+        build_model(recipe(layer=layer, skip="residual", num_layers=num_layers), in_dim=3, out_dim=4).eval()
+        for num_layers in (2, 7)
+    )
+    assert len(other.branches[0].backbone.layers) == 7
+    first, second = deep.branches[0].backbone.layers[0], other.branches[0].backbone.layers[0]
+    second.entry.load_state_dict(first.entry.state_dict())
+    other.branches[0].encoding.load_state_dict(deep.branches[0].encoding.state_dict())
+    other.head.load_state_dict(deep.head.state_dict())
+    torch.testing.assert_close(logits(deep), logits(other))
 
 
 def test_statistics_scale_the_features():

@@ -29,6 +29,7 @@ def test_rows_are_in_the_order_of_the_targets():
     assert torch.cat([output.node_id for output in found]).tolist() == TARGETS.tolist()
     assert torch.cat([output.y for output in found]).tolist() == GRAPH.y[TARGETS].tolist()
     assert [tuple(output.embedding.shape) for output in found] == [(2, 8), (2, 8), (1, 8)]
+    SETUP.model.eval()  # The head has dropout.
     with torch.inference_mode():  # Batch by batch: a product over 5 rows need not have the bits of one over 2.
         assert all(torch.equal(SETUP.model.head(output.embedding), output.logits) for output in found)
 

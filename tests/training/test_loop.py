@@ -66,7 +66,7 @@ def assert_equal(first, second):
 
 
 def without_times(history):
-    return [replace(epoch, seconds=0.0, extraction_seconds=0.0) for epoch in history]
+    return [replace(epoch, seconds=0.0, extraction_seconds=0.0, cpu_seconds=0.0) for epoch in history]
 
 
 def run(recipe, graph=GRAPH, options=None, num_epochs=None):
@@ -183,6 +183,7 @@ def test_watchers_hear_of_every_step_and_epoch():
         sum(step.loss * n for step, n in zip(recorder.steps[:4], (16, 16, 16, 12), strict=True)) / 60
     )
     assert 0 <= first.extraction_seconds <= first.seconds
+    assert first.cpu_seconds > 0
     assert set(first.train) == {"accuracy"}
     assert set(first.valid) == {"accuracy", "micro_f1", "macro_f1"}
 

@@ -8,13 +8,14 @@ import pytest
 import torch
 from tests.communities import communities, names, one_thread, small_recipe, with_labels  # noqa: F401
 
+from shadow_gnn.base.checked_json import dump_checked
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.inference.evaluation import evaluate_split
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.evaluate import evaluate, outputs
-from shadow_gnn.training.model_file import check_model_fits, read_model
+from shadow_gnn.training.model_file import check_model_fits, read_config, read_model
 from shadow_gnn.training.run_setup import make_setup
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -83,14 +84,25 @@ def test_predicts_on_a_graph_it_has_not_seen(folder):
     assert evaluate_split(Predictor(read_model(folder), other), "valid").num_targets == 50
 
 
+def signed(config, **changes):
+    """Change a config, with the checksum that fits."""
+    content = {name: value for name, value in config.items() if name != "checksum"}
+    return json.loads(dump_checked(content | changes))
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda config: {**config, "version": 2}, "config.json: version must be 1, got 2; train the model again"),
+        (lambda config: {**config, "batch_size": 7}, "config.json: was edited or damaged"),
+        (
+            lambda config: {key: config[key] for key in config if key != "checksum"},
+            "config.json: was edited or damaged",
+        ),
+        (lambda config: {**config, "version": 1}, "config.json: version must be 2, got 1; train the model again"),
         (lambda config: {**config, "model_type": "bert"}, "is not the config.json of a shadow-gnn model"),
-        (lambda config: {**config, "in_dim": -1}, "config.json: in_dim: Input should be greater than or equal to 0"),
-        (lambda config: {**config, "extra": 1}, "config.json: extra: Extra inputs are not permitted"),
-        (lambda config: {**config, "out_dim": 7}, r"weight head.linear.weight must have shape \(7, 8\)"),
+        (lambda config: signed(config, in_dim=-1), "config.json: in_dim: Input should be greater than or equal to 0"),
+        (lambda config: signed(config, extra=1), "config.json: extra: Extra inputs are not permitted"),
+        (lambda config: signed(config, out_dim=7), r"weight head.linear.weight must have shape \(7, 8\)"),
         (lambda config: [1], "config.json: must hold a JSON object"),
     ],
 )
@@ -100,6 +112,17 @@ def test_a_config_that_does_not_fit_is_one_line(folder, change, text):
     with pytest.raises(RunError, match=text) as caught:
         read_model(folder)
     assert "\n" not in str(caught.value)
+
+
+def test_no_flipped_bit_of_a_config_is_accepted(folder):
+    path = folder / "config.json"
+    whole, before = path.read_bytes(), read_config(folder)
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        try:
+            assert read_config(folder) == before  # A changed space between two values.
+        except RunError as error:
+            assert "\n" not in str(error)
 
 
 def test_damage_is_named(folder):

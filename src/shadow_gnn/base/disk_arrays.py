@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.cut_files import survive_cut_files
 from shadow_gnn.base.errors import WriteError
 
 
@@ -107,6 +108,7 @@ class DiskRows:
         """Return all rows memory-mapped and read-only, for random access."""
         if len(self) == 0:
             return np.empty(self.shape, self.dtype)
+        survive_cut_files()
         with os.fdopen(os.dup(self._handle), "rb") as handle:
             return np.memmap(handle, self.dtype, "r", self.head_bytes, self.shape).view(np.ndarray)
 

@@ -13,21 +13,23 @@ import math
 import mmap
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.cut_files import survive_cut_files
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
+from shadow_gnn.base.temporary import temporary_file, temporary_folder
 
+T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 """Called as (stage, steps done, steps in all) from time to time."""
 
@@ -210,6 +212,7 @@ def map_npy(path: Path, *, follow_links: bool = True) -> NDArray[Any]:
             empty = np.empty(header.shape, header.dtype, order)
             empty.flags.writeable = False
             return empty
+        survive_cut_files()
         mapped = np.memmap(handle, header.dtype, "r", header.data_offset, header.shape, order)
     # A plain view: memmap's own __array_finalize__ costs on every slice, and nobody needs the subclass.
     return mapped.view(np.ndarray)
@@ -274,21 +277,26 @@ def write_npy(path: Path, array: NDArray[Any] | Rows, progress: Progress = silen
 
 def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:
     """Write blocks into a new file and flush it to disk; a failure is a WriteError with the bytes needed."""
-    checksum, done = new_checksum(), 0
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
-            for block in blocks:
-                checksum.update(block)
-                left = block
-                while len(left):
-                    left = left[os.write(handle, left) :]
-                done += len(block)
-            os.fsync(handle)
+            return _pour(blocks, handle)
         finally:
             os.close(handle)
     except OSError as error:
         raise _write_error(path, num_bytes, error) from error
+
+
+def _pour(blocks: Iterator[memoryview], handle: int) -> Written:
+    """Write blocks into an open file and flush it to disk."""
+    checksum, done = new_checksum(), 0
+    for block in blocks:
+        checksum.update(block)
+        left = block
+        while len(left):
+            left = left[os.write(handle, left) :]
+        done += len(block)
+    os.fsync(handle)
     return Written(done, checksum.hexdigest())
 
 
@@ -299,14 +307,13 @@ def write_file(path: Path, data: bytes) -> Written:
 
 def replace_file(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Written:
     """Replace one file in a single step by blocks, which need not all be in memory."""
-    temporary = path.with_name(_temporary_name(path))
     try:
-        written = write_blocks(temporary, blocks, num_bytes)
-        _guard(path, num_bytes, lambda: os.replace(temporary, path))
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _guard(path, num_bytes, lambda: sync_folder(path.parent))
+        with temporary_file(path) as (temporary, handle):
+            written = _pour(blocks, handle)
+            os.replace(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise _write_error(path, num_bytes, error) from error
     return written
 
 
@@ -315,23 +322,23 @@ def new_folder(path: Path, *, overwrite: bool = False, place: Path | None = None
     """Yield a temporary folder next to `path`; it takes that name at the end, or is removed on any exception.
 
     Its files must already be flushed (write_npy, write_blocks); its folders are flushed here.
-    place: the temporary folder, on the same disk; leftovers of an earlier process are removed.
+    place: a free name for the temporary folder, on the same disk, inside a folder of this program.
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not overwrite:
         raise WriteError(f"{path}: must not exist yet; choose another folder or ask to overwrite it")
-    temporary = place or path.with_name(_temporary_name(path))
     _guard(path, 0, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-    if place is not None:
-        shutil.rmtree(place, ignore_errors=True)
-    try:
-        _guard(path, 0, temporary.mkdir)
+    with ExitStack() as stack:
+        # After an exchange the temporary name holds the old folder; after a plain rename it holds nothing.
+        if place is None:
+            temporary = _guard(path, 0, lambda: stack.enter_context(temporary_folder(path)))
+        else:
+            temporary = place
+            _guard(path, 0, temporary.mkdir)
+            stack.callback(shutil.rmtree, temporary, ignore_errors=True)
         yield temporary
         _guard(path, 0, lambda: _sync_tree(temporary))
         _guard(path, 0, lambda: _take_name(temporary, path))
-    finally:
-        # After an exchange the temporary name holds the old folder; after a plain rename it holds nothing.
-        shutil.rmtree(temporary, ignore_errors=True)
     _guard(path, 0, lambda: sync_folder(path.parent))
 
 
@@ -349,10 +356,6 @@ def _sync_tree(folder: Path) -> None:
         sync_folder(Path(inner))
 
 
-def _temporary_name(path: Path) -> str:
-    return f".{path.name[:150]}.{secrets.token_hex(6)}.tmp"
-
-
 def _take_name(temporary: Path, path: Path) -> None:
     """Rename onto a free name, or swap with the existing folder so that the name is never missing."""
     if not os.path.lexists(path):
@@ -364,19 +367,18 @@ def _take_name(temporary: Path, path: Path) -> None:
     if exchange is not None and exchange(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_EXCHANGE) == 0:
         return
     # Some file systems cannot exchange: two renames, undone if the second one fails.
-    aside = path.with_name(_temporary_name(path))
-    os.rename(path, aside)
-    try:
-        os.rename(temporary, path)
-    except BaseException:
-        os.rename(aside, path)
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
+    with temporary_folder(path) as aside:
+        os.rename(path, aside)
+        try:
+            os.rename(temporary, path)
+        except BaseException:
+            os.rename(aside, path)
+            raise
 
 
-def _guard(path: Path, num_bytes: int, step: Callable[[], object]) -> None:
+def _guard(path: Path, num_bytes: int, step: Callable[[], T]) -> T:
     try:
-        step()
+        return step()
     except OSError as error:
         raise _write_error(path, num_bytes, error) from error
 

@@ -58,6 +58,8 @@ class ModelCounts:
     """Whether edges are dropped in training, which needs a factor for each edge."""
     half: bool = False
     """Whether linear maps are computed in bf16."""
+    residual: bool = False
+    """Whether layers add to their input, which a linear map makes from the features."""
 
     def __post_init__(self) -> None:
         for name in ("num_layers", "hidden_dim", "num_heads"):
@@ -84,7 +86,7 @@ class MemoryNeed:
     """Peak memory of one training method, by part."""
 
     name: str
-    """The method: full, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
+    """The method: full, joint, saint, neighbor, shadow, sgc, sign(3,3,3), ..."""
     parts: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each part."""
 
@@ -127,7 +129,7 @@ def minibatch_need(
     cached: int = 0,
     counted: int = 0,
 ) -> MemoryNeed:
-    """Estimate training in minibatches of scopes (shadow) or of joined graphs (saint, neighbor).
+    """Estimate training in minibatches of scopes (shadow) or of joined graphs (joint, saint, neighbor).
 
     evaluation: its batches, which may be larger but keep no activations for a backward pass; the larger of both
     counts. most_in_evaluation: bytes above which evaluation runs in blocks. cached: bytes of scopes kept between
@@ -210,11 +212,12 @@ def layer_floats(model: ModelCounts, in_dim: int) -> int:
 
     These are the layer's input (after dropout) and the inputs of its norms. If the input is not wider than the output,
     the sum along the edges comes before the linear map and is kept for it: in addition to the input, or (GCN) in its
-    place.
+    place. A residual layer also keeps its sum so far and the change that it adds.
     """
     width = model.hidden_dim
     summed = in_dim if in_dim <= width else 0
-    return {
+    added = 2 * width if model.residual else 0
+    return added + {
         "gcn": in_dim + width,
         "sage": in_dim + summed + 2 * width,
         "gatconv": in_dim + 2 * width,
@@ -228,13 +231,14 @@ def layer_weights(model: ModelCounts, in_dim: int) -> int:
     """Return the number of a layer's parameters."""
     width = model.hidden_dim
     linear, norm = (in_dim + 1) * width, 2 * width
+    added = norm + width if model.residual else 0
     return {
         "gcn": linear + norm,
         "gatconv": linear + 2 * width + norm,
         "gin": linear + (width + 1) * width + norm + 1,
         "sgc": in_dim * width,
         "mlp": linear + norm,
-    }.get(model.layer, 2 * (linear + norm) + (2 * width if model.layer == "gat" else 0))
+    }.get(model.layer, 2 * (linear + norm) + (2 * width if model.layer == "gat" else 0)) + added
 
 
 def _held_graph(graph: GraphCounts) -> dict[str, int]:
@@ -258,6 +262,9 @@ def _training(graph: GraphCounts, model: ModelCounts, batch: BatchCounts) -> dic
     dims = _in_dims(graph, model)
     kept = sum((rows * layer_floats(model, dim)) * FLOAT for rows, dim in zip(batch.row_counts, dims, strict=False))
     weights = sum(layer_weights(model, dim) for dim in dims) + (model.hidden_dim + 1) * graph.out_dim
+    if model.residual:  # The map of the features.
+        kept += batch.row_counts[0] * graph.in_dim * FLOAT
+        weights += (graph.in_dim + 1) * model.hidden_dim
     attention = model.num_layers * _attention(model, batch)
     number = FLOAT // 2 if model.half else FLOAT
     # The first layer's input (shifted, scaled, encoded) comes on top of the batch's own features.
@@ -274,7 +281,8 @@ def _training(graph: GraphCounts, model: ModelCounts, batch: BatchCounts) -> dic
 
 
 def _in_dims(graph: GraphCounts, model: ModelCounts) -> list[int]:
-    return [max(graph.in_dim, 1), *[model.hidden_dim] * (model.num_layers - 1)]
+    first = model.hidden_dim if model.residual else max(graph.in_dim, 1)
+    return [first, *[model.hidden_dim] * (model.num_layers - 1)]
 
 
 def _widest(graph: GraphCounts, model: ModelCounts, batch: BatchCounts) -> int:

@@ -14,13 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from shadow_gnn.base.checked_json import dump_checked, read_checked
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
-from shadow_gnn.base.files import npy_head, read_object, write_file
+from shadow_gnn.base.files import npy_head, write_file
+from shadow_gnn.base.temporary import is_real_folder, is_temporary
 
 NPY_HEAD_BYTES = 128
 _MAX_STATE_BYTES = 16 << 20
-_JOB = "job.json"
+_JOB, _FORMAT = "job.json", "shadow-work"
 
 
 class Scratch(Protocol):
@@ -93,11 +95,11 @@ class WorkFolder:
     def recall(self, stage: str) -> dict[str, Any] | None:
         """Return the state of a stage that the last process saved."""
         path = self.folder / f"{stage}.json"
-        return read_object(path, _MAX_STATE_BYTES, WriteError) if path.exists() else None
+        return read_checked(path, _MAX_STATE_BYTES, WriteError, follow_links=False) if os.path.lexists(path) else None
 
     def remember(self, stage: str, state: Mapping[str, Any]) -> None:
         """Replace the saved state of a stage in one step."""
-        write_file(self.folder / f"{stage}.json", json.dumps(dict(state)).encode())
+        write_file(self.folder / f"{stage}.json", dump_checked(state))
 
 
 def finished(rows: DiskRows) -> DiskRows:
@@ -127,18 +129,17 @@ def open_work_folder(target: Path, job: Mapping[str, Any], *, keep: bool = False
     folder = work_folder_of(target)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as error:
-        raise WriteError(f"{folder}: cannot be made: {error.strerror or error}") from error
+        reason = "is a link" if folder.is_symlink() else error.strerror or error
+        raise WriteError(f"{folder}: cannot be made: {reason}") from error
     try:
         _lock(folder, handle, target)
-        wanted = json.loads(json.dumps(dict(job)))
-        found = (folder / _JOB).exists()
-        resumed = found and read_object(folder / _JOB, _MAX_STATE_BYTES, WriteError) == wanted
-        if not resumed:
+        wanted, found = json.loads(json.dumps(dict(job))), _job_of(folder)
+        if found != wanted:
             _empty(folder)
-            write_file(folder / _JOB, json.dumps(wanted).encode())
-        work = WorkFolder(folder, resumed=resumed, replaced=found and not resumed)
+            write_file(folder / _JOB, dump_checked({"format": _FORMAT, "job": wanted}))
+        work = WorkFolder(folder, resumed=found == wanted, replaced=found not in (None, wanted))
         _remove(work.place)
         try:
             yield work
@@ -151,11 +152,22 @@ def open_work_folder(target: Path, job: Mapping[str, Any], *, keep: bool = False
         os.close(handle)
 
 
+def _job_of(folder: Path) -> Any:
+    """Return the job of an earlier process, None for an empty folder; refuse a folder that is not of this program."""
+    if os.path.lexists(folder / _JOB):
+        content = read_checked(folder / _JOB, _MAX_STATE_BYTES, WriteError, follow_links=False)
+        if content.get("format") == _FORMAT:
+            return content.get("job")
+    elif all(is_temporary(name) for name in os.listdir(folder)):  # Killed before the first file was complete.
+        return None
+    raise WriteError(f"{folder}: exists already and was not made by this program; move it away or choose another name")
+
+
 def _lock(folder: Path, handle: int, target: Path) -> None:
     """Lock the folder for this process: the system releases the lock when the process ends."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(handle), os.stat(folder)):
+        if os.path.samestat(os.fstat(handle), os.lstat(folder)):
             return
     except OSError:
         pass  # Locked, or removed in the meantime by the process that had locked it.
@@ -169,7 +181,7 @@ def _empty(folder: Path) -> None:
 
 def _remove(path: Path) -> None:
     """Remove a folder with its contents, or a file, if it exists."""
-    if path.is_dir() and not path.is_symlink():
+    if is_real_folder(path):
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ import typer
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
-from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope
+from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
@@ -47,6 +47,7 @@ _COMMANDS = {
         "extract": extract.extract_command,
         "compare-extractors": compare_extractors.compare_command,
         "learn-scope": learn_scope.learn_scope_command,
+        "scope-curve": scope_curve.scope_curve_command,
     },
     "Training": {
         "train": train.train_command,

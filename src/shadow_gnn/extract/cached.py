@@ -6,22 +6,25 @@ Not for: random scopes, which must differ between epochs.
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shadow_gnn.base.checked_json import dump_checked, read_checked
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.base.files import NpyError, map_npy, new_folder, write_blocks, write_npy
+from shadow_gnn.base.files import NpyError, describe_file, map_npy, new_folder, write_blocks, write_npy
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.options import check_int
 from shadow_gnn.extract.protocol import Extractor, Hide
 from shadow_gnn.extract.subgraphs import Subgraphs, concat, select
 from shadow_gnn.graph.record import Graph
 
+_VERSION = 2
+_MAX_SEGMENT_BYTES = 100_000
 _ARRAYS = (
     *("targets", "ptr", "node_id", "hop", "score", "indptr", "indices", "edge_pos"),
     *("nodes_touched", "edges_touched"),
@@ -110,7 +113,7 @@ class CachedExtractor:
         self._lock = threading.Lock()
 
     def _store(self, graph: Graph) -> ScopeStore:
-        identity = f"{self.extractor.key}\n{graph.fingerprint}\ndirected={graph.directed}"
+        identity = f"segments={_VERSION}\n{self.extractor.key}\n{graph.fingerprint}\ndirected={graph.directed}"
         if self.reads_features:
             identity += f"\nfeatures={None if graph.x is None else graph.x.fingerprint}"
         if identity not in self._stores:
@@ -205,26 +208,26 @@ class ScopeStore:
 
 
 def _write_segment(path: Path, scopes: Subgraphs, identity: str) -> None:
+    arrays = {name: getattr(scopes, name) for name in _ARRAYS if getattr(scopes, name) is not None}
     with new_folder(path) as folder:
-        for name in _ARRAYS:
-            array = getattr(scopes, name)
-            if array is not None:
-                write_npy(folder / f"{name}.npy", array)
-        text = json.dumps({"identity": identity, "num_scopes": len(scopes)}).encode()
+        written = {name: write_npy(folder / f"{name}.npy", array).checksum for name, array in arrays.items()}
+        text = dump_checked({"identity": identity, "num_scopes": len(scopes), "blake2b": written})
         write_blocks(folder / "segment.json", iter([memoryview(text)]), len(text))
 
 
 def _read_segment(path: Path, identity: str) -> Subgraphs:
-    """Map one segment after checking that it is complete and belongs here."""
+    """Map one segment after checking every byte of it, and that it belongs here."""
     try:
-        said = json.loads((path / "segment.json").read_bytes()[:100_000])
+        said = read_checked(path / "segment.json", _MAX_SEGMENT_BYTES, ValueError)
         if said["identity"] != identity:
             raise ValueError("it belongs to another graph or extractor")
-        arrays = {name: map_npy(path / f"{name}.npy") for name in _ARRAYS if name != "edge_pos"}
-        positions = path / "edge_pos.npy"
-        scopes = Subgraphs(edge_pos=map_npy(positions) if positions.exists() else None, **arrays)
+        for name, checksum in said["blake2b"].items():
+            if describe_file(path / f"{name}.npy").checksum != checksum:
+                raise ValueError(f"{name}.npy was edited or damaged")
+        arrays: dict[str, Any] = {name: map_npy(path / f"{name}.npy") for name in said["blake2b"]}
+        scopes = Subgraphs(**{"edge_pos": None, **arrays})
         _check_segment(scopes, said["num_scopes"])
-    except (OSError, NpyError, ValueError, KeyError, TypeError) as error:
+    except (OSError, NpyError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FolderError(f"{path}: kept scopes cannot be read: {error}; delete the folder to extract again") from error
     return scopes
 

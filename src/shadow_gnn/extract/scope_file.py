@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn import _core
+from shadow_gnn.base.cut_files import survive_cut_files
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import BLOCK_BYTES, new_checksum, open_regular, replace_file
 from shadow_gnn.extract.subgraphs import offsets, stretches
@@ -224,6 +225,7 @@ def _checked_arrays(handle: BinaryIO, places: dict[str, Place], origin: Origin, 
 def _mapped(handle: BinaryIO, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
     if count == 0:
         return np.empty(0, dtype)
+    survive_cut_files()
     return np.memmap(handle, dtype, "r", offset, (count,)).view(np.ndarray)
 
 

@@ -123,6 +123,6 @@ def _row_blocks(graph: Graph) -> list[tuple[int, int]]:
 
 def _kept_edges(graph: Graph, inside: NDArray[np.bool_], start: int, stop: int) -> tuple[Ints, Ints]:
     """Return the positions of the edges inside among the rows start to stop, and how many each row has."""
-    ptr = np.asarray(graph.indptr[start : stop + 1])
-    keep = inside[graph.indices[ptr[0] : ptr[-1]]] & np.repeat(inside[start:stop], np.diff(ptr))
+    ptr = np.asarray(graph.lists[0][start : stop + 1])
+    keep = inside[graph.lists[1][ptr[0] : ptr[-1]]] & np.repeat(inside[start:stop], np.diff(ptr))
     return ptr[0] + np.flatnonzero(keep), np.diff(offsets(keep)[ptr - ptr[0]])

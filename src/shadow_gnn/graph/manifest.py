@@ -5,14 +5,14 @@ Not for: reading the arrays it describes (store.py).
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.base.files import new_checksum, read_object
+from shadow_gnn.base.files import read_object
 from shadow_gnn.graph.record import MAX_COLUMNS
 
 VERSION = 1
@@ -21,6 +21,27 @@ FILE_NAME = (
     r"^(indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
     r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
 )
+
+ARRAY_TYPES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "indptr": (("int64",), (1,)),
+    "indices": (("int32", "int64"), (1,)),
+    "x": (("float32", "float16", "int8"), (2,)),
+    "x_scale": (("float32",), (1,)),
+    "x_indptr": (("int64",), (1,)),
+    "x_indices": (("int32",), (1,)),
+    "x_data": (("float32",), (1,)),
+    "y": (("int64", "float32", "uint8"), (1, 2)),
+    "edge_weight": (("float32",), (1,)),
+    "edge_attr": (("float32",), (2,)),
+    "edge_id": (("int64",), (1,)),
+    "node_name_ptr": (("int64",), (1,)),
+    "node_name_text": (("uint8",), (1,)),
+    "class_name_ptr": (("int64",), (1,)),
+    "class_name_text": (("uint8",), (1,)),
+    "split": (("int64",), (1,)),
+    "pairs": (("int64",), (2,)),
+}
+"""Types and numbers of dimensions that each array may have; splits and pairs by the name of their folder."""
 
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
 Columns = Annotated[int, Field(ge=0, lt=MAX_COLUMNS)]
@@ -73,10 +94,19 @@ class Manifest(_Strict):
 
 
 def dump_manifest(manifest: Manifest) -> bytes:
-    """Return the bytes of graph.json."""
-    content = manifest.model_dump(mode="json")
-    content["checksum"] = _checksum(content)
-    return (json.dumps(content, indent=1) + "\n").encode()
+    """Return the bytes of graph.json; arrays that could not be read again are a ValueError."""
+    fault = _type_fault(manifest)
+    if fault is not None:
+        raise ValueError(f"save_graph: {fault}")
+    return dump_checked(manifest.model_dump(mode="json"))
+
+
+def is_manifest(path: Path) -> bool:
+    """Tell whether a file is a graph.json of this program, damaged or not."""
+    try:
+        return read_object(path, MAX_BYTES, FolderError, follow_links=False).get("format") == "shadow-graph"
+    except FolderError:
+        return False
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -88,18 +118,23 @@ def read_manifest(path: Path) -> Manifest:
         raise FolderError(
             f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; import the source again"
         )
-    checksum = content.pop("checksum", None)
-    if checksum != _checksum(content):
-        raise FolderError(f"{path}: was edited or damaged: its checksum does not fit")
     try:
-        return Manifest.model_validate(content)
+        manifest = Manifest.model_validate(without_checksum(path, content, FolderError))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise FolderError(f"{path}: {where}: {first['msg']}") from error
+    fault = _type_fault(manifest)
+    if fault is not None:
+        raise FolderError(f"{path}: {fault}")
+    return manifest
 
 
-def _checksum(content: dict[str, object]) -> str:
-    checksum = new_checksum()
-    checksum.update(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
-    return str(checksum.hexdigest())
+def _type_fault(manifest: Manifest) -> str | None:
+    """Return a description of the first array that has an unknown type or shape; None without one."""
+    for name, entry in manifest.files.items():
+        dtypes, dimensions = ARRAY_TYPES[name.split("/")[0].removesuffix(".npy")]
+        if entry.dtype not in dtypes or len(entry.shape) not in dimensions:
+            wanted = f"{' or '.join(dtypes)} of {' or '.join(map(str, dimensions))} dimensions"
+            return f"{name} must be {wanted}, got {entry.dtype} {entry.shape}"
+    return None

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.short_repr import as_html, as_line
+from shadow_gnn.graph.checked import checked_lists
 
 Ints = NDArray[np.int64]
 Array = NDArray[Any]
@@ -62,15 +63,21 @@ class SparseFeatures:
         """A hash of all values: features of equal fingerprints are equal."""
         return self.fingerprint_hint or _hash_of(f"{self.num_columns}", (self.indptr, self.indices, self.data))
 
+    @cached_property
+    def lists(self) -> tuple[Array, Array]:
+        """indptr and indices after a check of every value, made once, for libraries that trust them."""
+        return checked_lists(self.indptr, self.indices, self.num_columns, names=("x_indptr", "x_indices"))
+
     def rows(self, node_id: Ints) -> NDArray[np.float32]:
         """Return the dense float32 rows of `node_id`: [len(node_id), F]."""
-        start = np.asarray(self.indptr[node_id], dtype=np.int64)
-        count = np.asarray(self.indptr[node_id + 1], dtype=np.int64) - start
+        indptr, indices = self.lists
+        start = np.asarray(indptr[node_id], dtype=np.int64)
+        count = np.asarray(indptr[node_id + 1], dtype=np.int64) - start
         out = np.zeros((len(node_id), self.num_columns), dtype=np.float32)
         row = np.repeat(np.arange(len(node_id)), count)
         first = np.repeat(start - np.concatenate(([0], np.cumsum(count)[:-1])), count) if len(count) else start
         position = first + np.arange(len(row))
-        out[row, self.indices[position]] = self.data[position]
+        out[row, indices[position]] = self.data[position]
         return out
 
 
@@ -219,6 +226,15 @@ class Graph:
     def fingerprint(self) -> str:
         """A hash of the topology and the edge weights: equal graphs have equal fingerprints."""
         return self.fingerprint_hint or topology_fingerprint(self.indptr, self.indices, self.edge_weight)
+
+    @cached_property
+    def lists(self) -> tuple[Array, Array]:
+        """indptr and indices after a check of every value, made once, for libraries that trust them.
+
+        The compiled core checks what it reads and takes the arrays themselves.
+        """
+        names = ("indptr", "indices")
+        return checked_lists(self.indptr, self.indices, self.num_nodes, path=self.path, names=names)
 
     def __repr__(self) -> str:
         return as_line("Graph", self._facts())

@@ -132,6 +132,7 @@ def save_contents(
         write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
         if check is not None:
             check(open_graph(temporary))
+        check_target(folder, overwrite=overwrite)  # Something may have been put there in the meantime.
 
 
 def graph_arrays(graph: Graph) -> dict[str, Array]:
@@ -241,13 +242,16 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
-    if not folder.is_dir() or not (folder / MANIFEST).is_file():
+    from shadow_gnn.graph.manifest import FILE_NAME, is_manifest
+
+    if not folder.is_dir() or not is_manifest(folder / MANIFEST):
         raise WriteError(f"{folder}: is not a graph folder, so it is not overwritten; choose another folder")
-    foreign = sorted(
-        name for name in os.listdir(folder) if name not in (MANIFEST, "split", "pairs") and name[-4:] != ".npy"
-    )
-    if foreign:
-        raise WriteError(f"{folder}: holds {foreign[0]!r}, which is not part of a graph, so it is not overwritten")
+    for inner, folders, names in os.walk(folder):
+        for name in sorted((*folders, *names)):
+            relative = os.path.relpath(os.path.join(inner, name), folder)
+            known = relative in ("split", "pairs") if name in folders else re.fullmatch(FILE_NAME, relative)
+            if not known and relative != MANIFEST:
+                raise WriteError(f"{folder}: holds {relative!r}, not part of a graph, so it is not overwritten")
 
 
 def check_space(folder: Path, num_bytes: int) -> None:

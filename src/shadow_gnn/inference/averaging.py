@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shadow_gnn.base.metric_order import SMALLER_IS_BETTER
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.inference.evaluation import labels_of, score_loss, score_metrics
-from shadow_gnn.inference.predictions import Floats, Ints, Predictions
+from shadow_gnn.inference.evaluation import labels_of, score_loss, score_metrics, score_thresholds
+from shadow_gnn.inference.predictions import Floats, Ints, Predictions, predicted_of
 from shadow_gnn.inference.table_file import predictions_of
 from shadow_gnn.tasks.metrics import METRICS
 from shadow_gnn.tasks.task import Target, split_targets
@@ -75,7 +76,8 @@ class Average:
 def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validation: bool = False) -> Average:
     """Predict targets with all models and average them.
 
-    graph: has the labels and splits. by_validation: choose the weights on validation; otherwise they are equal.
+    graph: has the labels and splits. by_validation: choose the weights on validation; otherwise they are equal. Several
+    labels have a threshold each, chosen on validation targets if there are some.
     """
     check_members(members)
     kind = members[0].kind
@@ -90,17 +92,27 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
         weights = chosen_weights(kind, [part[rows] for part in scores], labels_of(graph, targets[rows]))
     whole = average(scores, weights)
 
+    def threshold(part: Floats) -> Tensor | None:
+        rows = splits["valid"]
+        if kind != "multilabel" or len(rows) == 0:
+            return None
+        return score_thresholds(part[rows], labels_of(graph, targets[rows]))
+
     def judged(name: str, weight: float, part: Floats) -> Judged:
-        metric = METRICS[kind][0]
+        metric, chosen = METRICS[kind][0], threshold(part)
         found = [
-            score_metrics(kind, part[rows], labels_of(graph, targets[rows]))[metric] if len(rows) else None
+            score_metrics(kind, part[rows], labels_of(graph, targets[rows]), chosen)[metric] if len(rows) else None
             for rows in splits.values()
         ]
         return Judged(name, weight, *found)
 
     parts = zip(members, weights, scores, strict=True)
     models = [judged(member.name, weight, part) for member, weight, part in parts]
-    return Average(predictions_of(kind, targets, whole, graph, names), tuple(models), judged("average", 1.0, whole))
+    predictions = predictions_of(kind, targets, whole, graph, names)
+    chosen = threshold(whole)
+    if chosen is not None:
+        predictions = replace(predictions, predicted=predicted_of(kind, whole, chosen.sigmoid().numpy()))
+    return Average(predictions, tuple(models), judged("average", 1.0, whole))
 
 
 def check_members(members: Sequence[Member]) -> None:

@@ -212,7 +212,7 @@ def _adjacency(graph: Graph) -> Tensor:
     import warnings
 
     weight = np.ones(graph.num_edges, np.float32) if graph.edge_weight is None else graph.edge_weight
-    indptr, indices = (torch.from_numpy(np.array(part, np.int64)) for part in (graph.indptr, graph.indices))
+    indptr, indices = (torch.from_numpy(np.array(part, np.int64)) for part in graph.lists)
     value, size = torch.from_numpy(np.array(weight)), (graph.num_nodes, graph.num_nodes)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)

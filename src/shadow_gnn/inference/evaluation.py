@@ -17,9 +17,11 @@ from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictions import Floats, Ints
 from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.normal.joint import near_targets
 from shadow_gnn.tasks.links.splits import make_splits
 from shadow_gnn.tasks.metrics import Scores
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Target, label_kind, split_targets
+from shadow_gnn.tasks.thresholds import LabelCounts
 from shadow_gnn.training.evaluate import Evaluation, evaluate, evaluate_by_degree
 from shadow_gnn.training.link_setup import split_options
 from shadow_gnn.training.model_file import ModelConfig
@@ -38,6 +40,8 @@ def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = 
     """Return the metrics of a model on nodes with known labels, also by degree."""
     trained = predictor.trained
     _check_labels(trained.config, predictor.graph, targets)
+    if trained.config.joint is not None:
+        targets = near_targets(predictor.graph, targets)
     return evaluate_by_degree(
         trained.model,
         predictor.loaders(targets),
@@ -47,9 +51,14 @@ def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = 
     )
 
 
-def score_metrics(kind: Target, scores: Floats, labels: NDArray[Any]) -> dict[str, float]:
-    """Return the metrics of probabilities [B, C], or values [B, 1], against the graph's labels."""
-    gathered = Scores(NodeTask(kind, scores.shape[1]))
+def score_metrics(
+    kind: Target, scores: Floats, labels: NDArray[Any], threshold: Tensor | None = None
+) -> dict[str, float]:
+    """Return the metrics of probabilities [B, C], or values [B, 1], against the graph's labels.
+
+    threshold [C]: logits from which labels are predicted; None for 0, which is a probability of one half.
+    """
+    gathered = Scores(NodeTask(kind, scores.shape[1], threshold=threshold))
     gathered.update(_logits(kind, scores), torch.from_numpy(labels))
     return gathered.compute()
 
@@ -57,6 +66,13 @@ def score_metrics(kind: Target, scores: Floats, labels: NDArray[Any]) -> dict[st
 def score_loss(kind: Target, scores: Floats, labels: NDArray[Any]) -> float:
     """Return the loss of probabilities [B, C], or values [B, 1], against the graph's labels; always finite."""
     return float(NodeTask(kind, scores.shape[1]).loss(_logits(kind, scores), torch.from_numpy(labels)))
+
+
+def score_thresholds(scores: Floats, labels: NDArray[Any]) -> Tensor:
+    """Choose the threshold of each label by probabilities [B, C] of targets with known labels. [C]"""
+    counts = LabelCounts(scores.shape[1])
+    counts.update(_logits("multilabel", scores), torch.from_numpy(labels))
+    return counts.choose()
 
 
 def labels_of(graph: Graph, nodes: Ints) -> NDArray[Any]:

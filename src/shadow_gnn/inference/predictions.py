@@ -102,12 +102,15 @@ class Predictions:
         return found
 
 
-def predicted_of(kind: Kind, scores: Floats) -> NDArray[Any]:
-    """Turn probabilities [B, C], or values [B, 1], into classes [B], labels [B, C] or values [B]."""
+def predicted_of(kind: Kind, scores: Floats, threshold: NDArray[Any] | float = 0.5) -> NDArray[Any]:
+    """Turn probabilities [B, C], or values [B, 1], into classes [B], labels [B, C] or values [B].
+
+    threshold: probability above which a label is predicted, of all labels or of each [C].
+    """
     if kind == "classes":
         classes: Ints = scores.argmax(axis=1)
         return classes
-    return (scores > 0.5).astype(np.uint8) if kind == "multilabel" else scores[:, 0]
+    return (scores > threshold).astype(np.uint8) if kind == "multilabel" else scores[:, 0]
 
 
 def _text(value: Any) -> str:

@@ -21,10 +21,12 @@ from shadow_gnn.base.ranks import ALONE, Ranks
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.other_scopes import ExtractorLike, as_extractor, scopes_note, with_extractor
 from shadow_gnn.inference.predictions import Ints, Predictions
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.normal.inputs.columns import make_inputs
+from shadow_gnn.normal.loaders import joint_loader
 from shadow_gnn.tasks.links.pairs import check_pairs
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.evaluate import Output, Sources, forward, outputs
@@ -45,10 +47,15 @@ def ignore_note(line: str) -> None:
 class Predictor:
     """A trained model on a graph; checks, inputs and extractors are made once."""
 
-    def __init__(self, trained: TrainedModel, graph: Graph) -> None:
-        """Check that the model fits the graph, and prepare everything that does not depend on targets."""
+    def __init__(self, trained: TrainedModel, graph: Graph, *, extractor: ExtractorLike | None = None) -> None:
+        """Check that the model fits the graph, and prepare everything that does not depend on targets.
+
+        extractor: predict on these scopes instead of those of training, or instead of the whole graph of a normal GNN.
+        """
+        check_model_fits(trained.config, graph)
+        if extractor is not None:
+            trained = with_extractor(trained, as_extractor(extractor), graph)
         config, model = trained.config, trained.model
-        check_model_fits(config, graph)
         self.trained, self.graph = trained, graph
         self.batch_size = EVALUATION_FACTOR * config.batch_size
         self.inputs = make_inputs(config.inputs, graph, trained.task)
@@ -81,12 +88,13 @@ class Predictor:
         embedding: also return the inputs of the head.
         """
         given = np.asarray(targets)
-        checked = self.check(given)
-        if len(checked) == 0 or self.trained.config.is_normal or len(checked) > self.batch_size:
+        checked, config = self.check(given), self.trained.config
+        most = 1 if config.joint is not None else self.batch_size  # A joint batch of one target is its scope.
+        if len(checked) == 0 or config.is_normal or len(checked) > most:
             found = list(self.blocks(given, embedding=embedding, progress=progress))
             return found[0] if len(found) == 1 else _joined(found)
         distinct, place = np.unique(checked, axis=0, return_inverse=True) if self.is_links else (checked, None)
-        batches = tuple(self._batch(number, distinct) for number in range(len(self.extractors)))
+        batches = self.batches(distinct)
         model, precision = self.trained.model, self.trained.config.precision
         logits, embedded = forward(model, batches, self._device, precision, embedding)
         if place is not None:
@@ -137,6 +145,19 @@ class Predictor:
         config = self.trained.config
         if config.is_normal:
             return whole_graph(self.graph, targets, self.inputs)
+        if config.joint is not None:
+            return [
+                joint_loader(
+                    config.joint,
+                    self.graph,
+                    self.extractors[0],
+                    targets,
+                    self.trained.model,
+                    batch_size=self.batch_size,
+                    seed=config.seed,
+                    inputs=self.inputs,
+                )
+            ]
         return make_loaders(
             self.graph,
             self.extractors,
@@ -147,6 +168,10 @@ class Predictor:
             inputs=self.inputs,
             labels=labels,
         )
+
+    def batches(self, targets: Ints) -> tuple[Batch, ...]:
+        """Return a batch of checked targets for each branch, made in this thread; a normal GNN has none."""
+        return tuple(self._batch(number, targets) for number in range(len(self.extractors)))
 
     def check(self, targets: ArrayLike | range) -> Ints:
         """Return targets as integers, nodes [B] or pairs [B, 2] with ordered ends; raise for invalid ones."""
@@ -232,21 +257,31 @@ def block_rows(predictor: Predictor, *, probabilities: bool = True, embedding: b
     return max(1, min(_BLOCK_NUMBERS // width, 1 << 16) // predictor.batch_size) * predictor.batch_size
 
 
-def open_predictor(folder: str | Path, graph: Graph | str | None = None, *, note: Note = ignore_note) -> Predictor:
+def open_predictor(
+    folder: str | Path,
+    graph: Graph | str | None = None,
+    *,
+    extractor: ExtractorLike | None = None,
+    note: Note = ignore_note,
+) -> Predictor:
     """Open the model of a run folder on its graph, or on another graph, given as object, folder or name.
 
-    note: receives a line if the run's graph has changed since training.
+    extractor: see Predictor. note: receives a line if the run's graph has changed since training, or if scopes are
+    others than those of training.
     """
     trained = open_trained(folder)
+    if extractor is not None and (line := scopes_note(trained.config, as_extractor(extractor))):
+        note(line)
     if graph is not None:
-        return Predictor(trained, graph if isinstance(graph, Graph) else open_recipe_graph(graph))
+        opened = graph if isinstance(graph, Graph) else open_recipe_graph(graph)
+        return Predictor(trained, opened, extractor=extractor)
     run = open_run(folder)
     opened = open_recipe_graph(run.recipe.graph)
     try:
         check_graph(run, opened)
     except RunError:
         note(f"{opened.path} has changed since the model was trained on it")
-    return Predictor(trained, opened)
+    return Predictor(trained, opened, extractor=extractor)
 
 
 def open_trained(folder: str | Path) -> TrainedModel:

@@ -6,9 +6,8 @@ Not for: computing predictions (predictor.py, write_predictions.py).
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError, WriteError
 from shadow_gnn.base.files import sync_folder
+from shadow_gnn.base.temporary import temporary_file
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictions import Floats, Ints, Kind, Predictions, predicted_of
 
@@ -74,22 +74,23 @@ def new_table(path: Path, graph: Graph, *, place: Path | None = None) -> Iterato
 
     place: the temporary path, on the same disk; an existing file is replaced.
     """
-    temporary = place or path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.tmp")
     try:
-        with open(temporary, "xb" if place is None else "wb") as handle:
+        with ExitStack() as stack:
+            if place is None:
+                temporary, number = stack.enter_context(temporary_file(path))
+                handle = stack.enter_context(os.fdopen(number, "wb", closefd=False))
+            else:
+                temporary, handle = place, stack.enter_context(open(place, "wb"))
+                stack.callback(place.unlink, missing_ok=True)
             table = TableFile(handle, path.suffix, graph.fingerprint)
             yield table
             table.close()
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(temporary, path)
+            os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def write_table(path: str | Path, graph: Graph, predictions: Predictions) -> int:

@@ -22,6 +22,14 @@ from shadow_gnn.loading.batch import Batch, BatchReader, EdgeArray, Order, check
 from shadow_gnn.loading.epochs import EpochLoader, RankPart, derive_seed
 
 
+def prepare_reads(*graphs: Graph) -> None:
+    """Prepare graphs that do not fit into memory for the reads of scopes."""
+    free = available_memory()
+    if free is not None:
+        for graph in graphs:
+            expect_scopes(graph, free)
+
+
 class Loader(EpochLoader):
     """Batches over targets, the same for any prefetch depth, number of threads or process."""
 
@@ -69,10 +77,7 @@ class Loader(EpochLoader):
             raise ValueError(f"Loader: labels must be {len(self.targets)}, one for each target, got {len(labels)}")
         self.graph, self.extractor, self.fixed_seed = graph, extractor, fixed_seed
         self.features, self.inputs, self.labels = features, inputs, labels
-        free = available_memory()
-        if free is not None:
-            expect_scopes(self.graph, free)
-            expect_scopes(self.edge_graph, free)
+        prepare_reads(self.graph, self.edge_graph)
 
     def rank_epoch(self, number: int, part: RankPart) -> Iterator[Batch]:
         """Iterate over one process's part of an epoch; the other targets are not looked at."""

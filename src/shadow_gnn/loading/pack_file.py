@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 import weakref
 import zlib
 from collections.abc import Iterator
@@ -22,11 +21,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.files import open_regular, sync_folder
+from shadow_gnn.base.temporary import temporary_file
 from shadow_gnn.loading.batch import Batch, Order
 
-VERSION = 1
+VERSION = 2
 MAX_HEAD_BYTES = 1 << 20
 
 _MAGIC = b"shpack01"
@@ -128,7 +129,7 @@ class PackWriter:
             raise ValueError("PackWriter: every batch must be written, some are not")
         table = self._table.tobytes()
         head = {"version": VERSION, "identity": identity, "num_batches": len(self._table), "crc32": zlib.crc32(table)}
-        text = json.dumps({**head, "form": asdict(self._form)}).encode()
+        text = dump_checked({**head, "form": asdict(self._form)})
         self._put(table + text + len(text).to_bytes(8, "little") + _MAGIC)
 
     def _put(self, data: bytes | memoryview) -> None:
@@ -144,26 +145,17 @@ class PackWriter:
 @contextmanager
 def new_pack(path: Path, identity: str, form: BatchForm, num_batches: int) -> Iterator[PackWriter]:
     """Yield a writer for all batches; the file gets its name when complete and synced, or is removed."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise _write_error(path, error) from error
-    try:
-        try:
+        with temporary_file(path) as (temporary, handle):
             writer = PackWriter(handle, path, form, num_batches)
             yield writer
             writer.finish(identity)
             os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(temporary, path)
+            os.replace(temporary, path)
         sync_folder(path.parent)
     except OSError as error:
         raise _write_error(path, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 class PackFile:
@@ -225,7 +217,7 @@ class PackFile:
         length = int.from_bytes(tail[:8], "little")
         if tail[8:] != _MAGIC or not 2 <= length <= min(end, MAX_HEAD_BYTES):
             raise ValueError("it is not a file of batches")
-        head = json.loads(self._bytes(end - length, length).tobytes())
+        head = without_checksum(self.path, json.loads(self._bytes(end - length, length).tobytes()), ValueError)
         if head["version"] != VERSION or head["identity"] != identity:
             raise ValueError("it belongs to another graph, extractor or version")
         form, num_bytes = BatchForm(**head["form"]), 8 * len(_TABLE) * int(head["num_batches"])

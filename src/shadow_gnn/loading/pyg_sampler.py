@@ -183,8 +183,8 @@ def _with_negative_pairs(
 
 
 def _is_symmetric(graph: Graph) -> bool:
-    receiver = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
-    edge_index = torch.from_numpy(np.stack((graph.indices.astype(np.int64), receiver)))
+    receiver = np.repeat(np.arange(graph.num_nodes), np.diff(graph.lists[0]))
+    edge_index = torch.from_numpy(np.stack((graph.lists[1].astype(np.int64), receiver)))
     weight = None if graph.edge_weight is None else torch.from_numpy(graph.edge_weight)
     return bool(is_undirected(edge_index, weight, graph.num_nodes))
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from shadow_gnn.loading.batch import Batch, EdgeArray
 from shadow_gnn.nn.layers.base import Layer, Preparation
-from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, drop_edges, normalized, scaled
+from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, drop_edges, normalized, scaled, with_sums_of
 from shadow_gnn.nn.sparse.edge_list import EdgeList, edge_list
 
 
@@ -92,7 +92,9 @@ class Backbone(nn.Module):
         degree = batch.degree
         if degree is not None and adjacency is not whole:
             degree = degree_left(degree, whole, adjacency)
-        return {kind: self._prepared(kind, adjacency, batch, degree) for kind in kinds}
+        # A sum over fewer edges would be smaller than in evaluation; means and attention are not.
+        edges = {kind: with_sums_of(whole, adjacency) if drops and kind == "sum" else adjacency for kind in kinds}
+        return {kind: self._prepared(kind, edges[kind], batch, degree) for kind in kinds}
 
     def _adjacency(self, batch: Batch, dtype: torch.dtype) -> Adjacency:
         """Return the edges of the whole scopes."""

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shadow_gnn.loading.batch import Batch, BatchLayout
 from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.encoding import Encoding
+from shadow_gnn.nn.head import UnitLength
 from shadow_gnn.nn.readouts.readout import Readout
 from shadow_gnn.nn.scaling import InputScaling
 
-SHORTEST = 1e-6
-"""Embeddings shorter than this are not stretched to length 1: it bounds the gradient of an all-zero one."""
-
 
 class Branch(nn.Module):
-    """A batch -> one embedding of length 1 per target."""
+    """A batch -> one normalized embedding per target."""
 
     def __init__(
         self,
@@ -31,11 +28,13 @@ class Branch(nn.Module):
         *,
         trim: bool = True,
         owns_backbone: bool = True,
+        norm: nn.Module | None = None,
     ) -> None:
         """Check and store.
 
         trim: compute only the rows that a center readout needs, if the layers allow it. owns_backbone: False to share
-        the backbone, and so the weights, of another branch of the same model.
+        the backbone, and so the weights, of another branch of the same model. norm: that of the embedding, None for
+        length 1.
         """
         super().__init__()
         if encoding.out_dim != backbone.in_dim:
@@ -44,6 +43,7 @@ class Branch(nn.Module):
             )
         self.encoding = encoding
         self.readout = readout
+        self.norm = UnitLength() if norm is None else norm
         self.trims = trim and readout.center and backbone.trims
         # torch registers no module inside a tuple: shared weights are saved once, by the branch that owns them.
         self._shared = () if owns_backbone else (backbone,)
@@ -84,4 +84,5 @@ class Branch(nn.Module):
 
     def read(self, outputs: Sequence[Tensor], batch: Batch) -> Tensor:
         """Turn the layers' outputs into the targets' embeddings; skip none reads only the last. [B, H]"""
-        return F.normalize(self.readout(outputs, batch), dim=1, eps=SHORTEST)
+        embedding: Tensor = self.norm(self.readout(outputs, batch))
+        return embedding

@@ -116,7 +116,7 @@ class _Operator:
 
 def _operator(graph: Graph | csr_array[Any], kind: Kind, self_edges: bool) -> _Operator:
     if isinstance(graph, Graph):
-        indptr, indices, weight = graph.indptr, graph.indices, graph.edge_weight
+        (indptr, indices), weight = graph.lists, graph.edge_weight
     else:
         if graph.shape[0] != graph.shape[1]:
             raise ValueError(f"smoothed: graph must be a square matrix, got shape {graph.shape}")
@@ -171,7 +171,7 @@ def _block_width(num_nodes: int) -> int:
 def _columns(x: Features | NDArray[Any] | csr_array[Any], start: int, stop: int) -> Tensor:
     """Return some columns as one block of float32. [N, stop - start]"""
     if isinstance(x, SparseFeatures):
-        x = csr_array((x.data, x.indices, x.indptr), shape=x.shape)
+        x = csr_array((x.data, *reversed(x.lists)), shape=x.shape)
     if isinstance(x, DenseFeatures):
         part = x.matrix[:, start:stop]
         if x.scale is not None:

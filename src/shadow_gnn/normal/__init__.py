@@ -5,6 +5,7 @@ Not for: models, which are the same as for scopes (nn).
 
 from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.normal.full import FullLoader
+from shadow_gnn.normal.joint import JointLoader
 from shadow_gnn.normal.layerwise import BlockOptions, embeddings, layerwise_logits
 from shadow_gnn.normal.neighbor import NeighborLoader
 from shadow_gnn.normal.saint import SaintLoader
@@ -17,6 +18,7 @@ __all__ = [
     "EdgeSampler",
     "FrontierSampler",
     "FullLoader",
+    "JointLoader",
     "NeighborLoader",
     "NodeSampler",
     "SaintLoader",

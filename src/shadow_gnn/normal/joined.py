@@ -41,9 +41,15 @@ class JoinedRows:
 
 
 def joined_batch(
-    graph: Graph, rows: JoinedRows, *, features: bool, edge_arrays: Sequence[EdgeArray], target_row: Ints | None
+    graph: Graph,
+    rows: JoinedRows,
+    *,
+    features: bool,
+    edge_arrays: Sequence[EdgeArray],
+    target_row: Ints | None,
+    edge_graph: Graph | None = None,
 ) -> Batch:
-    """Look up features, labels and edge arrays of the rows; features, edge_arrays, target_row: see batch.collate."""
+    """Look up features, labels and edge arrays of the rows; the options are those of batch.collate."""
     num_nodes, num_targets = len(rows.node_id), int(rows.hop_ptr[0])
     targets = rows.node_id[:num_targets].copy()
     return Batch(
@@ -61,5 +67,5 @@ def joined_batch(
         ptr=None,
         x=tensor_of(feature_rows(graph, rows.node_id)) if features else None,
         y=tensor_of(array_rows(graph, "y", targets)),
-        **look_up_edge_arrays(graph, rows.edge_pos, edge_arrays),
+        **look_up_edge_arrays(graph if edge_graph is None else edge_graph, rows.edge_pos, edge_arrays),
     )

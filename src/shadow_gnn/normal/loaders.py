@@ -1,4 +1,4 @@
-"""Loaders of normal GNNs, by the training method of a recipe.
+"""Loaders of normal GNNs and of joint batches, by the training method of a recipe.
 
 Not for: scopes (training/run_setup.py), or exact inference (whole.py).
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.loading.epochs import BatchSource
@@ -18,6 +19,7 @@ from shadow_gnn.normal import (
     EdgeSampler,
     FrontierSampler,
     FullLoader,
+    JointLoader,
     NeighborLoader,
     NodeSampler,
     SaintLoader,
@@ -27,7 +29,7 @@ from shadow_gnn.normal import (
 from shadow_gnn.normal.inputs.columns import Inputs
 from shadow_gnn.normal.inputs.label_parts import label_parts
 from shadow_gnn.normal.layerwise import single_branch
-from shadow_gnn.recipe import Recipe, SaintRecipe
+from shadow_gnn.recipe import JointRecipe, Recipe, SaintRecipe
 
 Ints = NDArray[np.int64]
 
@@ -58,6 +60,35 @@ def normal_loader(
         seed=recipe.seed,
         edge_arrays=edge_arrays,
         inputs=inputs,
+    )
+
+
+def joint_loader(
+    joint: JointRecipe,
+    graph: Graph,
+    extractor: Extractor,
+    targets: Ints,
+    model: ShadowGNN,
+    *,
+    batch_size: int,
+    seed: int,
+    inputs: Inputs | None = None,
+    shuffle: bool = False,
+    max_bytes: int = 0,
+) -> JointLoader:
+    """Return the loader of joint batches; shuffle: for training, else in the order of the targets [T]."""
+    return JointLoader(
+        graph,
+        extractor,
+        targets,
+        batch_size=batch_size,
+        block_size=joint.block_size,
+        max_nodes=joint.max_nodes,
+        shuffle=shuffle,
+        seed=seed,
+        edge_arrays=single_branch(model).backbone.edge_arrays,
+        inputs=inputs,
+        max_bytes=max_bytes,
     )
 
 

@@ -7,13 +7,14 @@ from shadow_gnn.recipe.model import BranchRecipe, InputsRecipe, ModelRecipe
 from shadow_gnn.recipe.recipe import COMMON_KEYS, EXTRACTOR_TWICE, Recipe
 from shadow_gnn.recipe.record import Record
 from shadow_gnn.recipe.task import LinkRecipe, TaskRecipe
-from shadow_gnn.recipe.training import LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
+from shadow_gnn.recipe.training import JointRecipe, LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
 
 __all__ = [
     "COMMON_KEYS",
     "EXTRACTOR_TWICE",
     "BranchRecipe",
     "InputsRecipe",
+    "JointRecipe",
     "LinkRecipe",
     "LoggingRecipe",
     "ModelRecipe",

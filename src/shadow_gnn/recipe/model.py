@@ -65,8 +65,9 @@ class ModelRecipe(Record):
     """Share of the edges that is dropped from each batch in training."""
     norm: Literal["layer", "none"] = "layer"
     """Normalization of each layer's outputs."""
-    skip: Literal["none", "max", "sum", "concat"] = "none"
-    """How the outputs of all layers are joined; none takes the last one."""
+    skip: Literal["none", "max", "sum", "concat", "residual"] = "none"
+    """How the outputs of all layers are joined; none takes the last one, residual lets every layer add a correction to
+    its input, for deep models."""
     readout: Name = "center"
     """center, sum, mean, max, sort, or the name of an aggregation class of PyG, such as MedianAggregation."""
     sort_size: Annotated[int, Field(ge=1, le=10_000)] = 25
@@ -77,8 +78,9 @@ class ModelRecipe(Record):
     """Whether the encoding is added to the features or concatenated."""
     edge_weights: bool = True
     """Weigh messages by the weights of their edges, if the graph has weights."""
-    head_norm: bool = True
-    """Normalize the logits, as the authors do; never for values or fewer than 3 classes."""
+    head: Literal["linear", "normalized", "unit"] = "linear"
+    """Map from embedding to logits: linear after a learned norm and dropout; normalized, the authors' form: embeddings
+    of length 1, and normalized logits for 3 or more classes or labels; unit: the same without normalized logits."""
     ensemble: Literal["attention", "mean"] = "attention"
     """How several branches are joined."""
     share_weights: bool = False

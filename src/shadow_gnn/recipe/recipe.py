@@ -13,15 +13,23 @@ from shadow_gnn.recipe.extractor_table import ExtractorField
 from shadow_gnn.recipe.model import BranchRecipe, InputsRecipe, ModelRecipe
 from shadow_gnn.recipe.record import Record
 from shadow_gnn.recipe.task import LinkRecipe, TaskRecipe
-from shadow_gnn.recipe.training import LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
+from shadow_gnn.recipe.training import JointRecipe, LoggingRecipe, NeighborRecipe, SaintRecipe, TrainingRecipe
 
-COMMON_KEYS = ("hidden_dim", "head_norm", "ensemble", "share_weights", "standardize")
+COMMON_KEYS = ("hidden_dim", "head", "ensemble", "share_weights", "standardize")
 """Keys of [model] that cannot differ between branches."""
 
 EXTRACTOR_TWICE = "extractor: must be left out with branches, which have an extractor each"
 
-METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe}
+AFTER_WARM_START = {"num_epochs": 4, "learning_rate": 0.0005, "schedule": "cosine"}
+"""Defaults of [training] with a warm start: weights that are trained already need few small steps."""
+
+METHOD_TABLES: dict[str, type[Record]] = {"saint": SaintRecipe, "neighbor": NeighborRecipe, "joint": JointRecipe}
 """Tables that only one method reads."""
+
+NORMAL_METHODS = ("full", "saint", "neighbor")
+"""Methods that train a normal GNN, without scopes."""
+JOINED_METHODS = (*NORMAL_METHODS, "joint")
+"""Methods whose targets share the graph of a batch."""
 
 
 class Recipe(Record):
@@ -49,6 +57,8 @@ class Recipe(Record):
     """Subgraphs of GraphSAINT."""
     neighbor: NeighborRecipe = NeighborRecipe()
     """Drawn neighbors."""
+    joint: JointRecipe = JointRecipe()
+    """Merged scopes."""
     logging: LoggingRecipe = LoggingRecipe()
     """Where metrics go."""
 
@@ -61,10 +71,12 @@ class Recipe(Record):
         filled = dict(value)
         if isinstance(filled.get("training"), str):
             filled["training"] = {"method": filled["training"]}
-        if _is_normal(filled.get("training")):
-            if isinstance(model := filled.get("model", {}), dict):
-                filled["model"] = {"encoding": "none", **model}
-        elif not filled.get("branches") and filled.get("extractor") is None:
+        if isinstance(training := filled.get("training"), dict) and training.get("warm_start", "none") != "none":
+            filled["training"] = {**AFTER_WARM_START, **training}
+        method = _method(filled.get("training"))
+        if method in JOINED_METHODS and isinstance(model := filled.get("model", {}), dict):
+            filled["model"] = {"encoding": "none", **model}
+        if method not in NORMAL_METHODS and not filled.get("branches") and filled.get("extractor") is None:
             filled["extractor"] = {}
         common, branches = filled.get("model", {}), filled.get("branches")
         if isinstance(branches, (list, tuple)):
@@ -83,31 +95,55 @@ class Recipe(Record):
 
     @model_validator(mode="after")
     def _check_method(self) -> Recipe:
-        method = self.training.method
+        method, warm = self.training.method, self.training.warm_start
         for name, record in METHOD_TABLES.items():
-            if method != name and getattr(self, name) != record():
+            if name not in (method, warm) and getattr(self, name) != record():
                 raise ValueError(f'{name}: must be left out unless training.method is "{name}", it is "{method}"')
-        if not self.is_normal:
+        if method not in JOINED_METHODS:
             return self
-        if self.extractor is not None or self.branches:
-            name = "branches" if self.branches else "extractor"
-            raise ValueError(f'{name}: must be left out for training.method "{method}", which has no scopes')
-        for name, needed in (("encoding", "none"), ("readout", "center")):
-            if getattr(self.model, name) != needed:
-                raise ValueError(f'model.{name}: must be "{needed}" for training.method "{method}", without scopes')
-        if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
+        if warm != "none":
+            raise ValueError(f'training.warm_start: must be left out for training.method "{method}", without scopes')
+        if self.branches:
+            raise ValueError(f'branches: must be left out for training.method "{method}", which has one graph')
+        if self.is_normal and self.extractor is not None:
+            raise ValueError(f'extractor: must be left out for training.method "{method}", which has no scopes')
+        if self.model.encoding != "none":
             raise ValueError(
-                f'inputs: degree, graph_degree and learned_dim must be left out for training.method "{method}"'
+                f'model.encoding: must be "none" for training.method "{method}", whose targets share one graph'
             )
+        self._check_normal(f'training.method "{method}"', method)
+        return self
+
+    @model_validator(mode="after")
+    def _check_start(self) -> Recipe:
+        """Refuse a warm start whose weights would not fit the model on scopes."""
+        warm = self.training.warm_start
+        if warm == "none":
+            return self
+        place = f'training.warm_start "{warm}"'
+        if self.training.init is not None:
+            raise ValueError(f"training.init: must be left out for {place}, which trains the first weights itself")
+        if self.branches or self.task.kind == "link":
+            raise ValueError(f"training.warm_start: must be left out for {'branches' if self.branches else 'links'}")
+        if self.model.encoding != "none" and self.model.encoding_join != "add":
+            raise ValueError(f'model.encoding_join: must be "add" for {place}, whose first layer is narrower')
+        self._check_normal(place, warm)
+        return self
+
+    def _check_normal(self, place: str, method: str) -> None:
+        """Raise if a normal GNN cannot have this model and these inputs; place: the key that asks for one."""
+        if self.model.readout != "center":
+            raise ValueError(f'model.readout: must be "center" for {place}, whose targets share one graph')
+        if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
+            raise ValueError(f"inputs: degree, graph_degree and learned_dim must be left out for {place}")
         if method == "saint" and self.inputs.reads_labels:
             raise ValueError(
-                'inputs: labels and smooth_labels must be left out for training.method "saint", because every '
+                f"inputs: labels and smooth_labels must be left out for {place}, because every "
                 "training node of a subgraph is a target, and its label is hidden"
             )
         count = len(self.neighbor.fanouts)
         if count not in (1, self.model.num_layers):
             raise ValueError(f"neighbor.fanouts: must be 1 or {self.model.num_layers}, as many as layers, got {count}")
-        return self
 
     @model_validator(mode="after")
     def _check_links(self) -> Recipe:
@@ -115,10 +151,14 @@ class Recipe(Record):
             if self.link != LinkRecipe():
                 raise ValueError('link: must be left out unless task.kind is "link", it is "node"')
             return self
-        if self.is_normal:
-            raise ValueError('task.kind: must be "node" for a normal GNN; training.method "shadow" predicts links')
+        if self.training.method in JOINED_METHODS:
+            raise ValueError(
+                f'task.kind: must be "node" for training.method "{self.training.method}"; "shadow" predicts links'
+            )
         if self.task != TaskRecipe(kind="link"):
-            raise ValueError('task: target, inductive and class_weights must be left out for task.kind "link"')
+            raise ValueError(
+                'task: target, inductive, class_weights and label_thresholds must be left out for task.kind "link"'
+            )
         if self.inputs.smooth or self.inputs.reads_labels:
             raise ValueError(
                 'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", because they '
@@ -148,7 +188,7 @@ class Recipe(Record):
     @property
     def is_normal(self) -> bool:
         """Whether the recipe trains a normal GNN, without scopes."""
-        return self.training.method != "shadow"
+        return self.training.method in NORMAL_METHODS
 
     @property
     def all_branches(self) -> tuple[BranchRecipe, ...]:
@@ -158,10 +198,9 @@ class Recipe(Record):
         return (BranchRecipe(extractor=self.extractor, model=self.model),)
 
 
-def _is_normal(training: Any) -> bool:
-    """Tell whether a table or record of [training] asks for a normal GNN."""
-    method = training.get("method") if isinstance(training, dict) else getattr(training, "method", None)
-    return method in ("full", "saint", "neighbor")
+def _method(training: Any) -> Any:
+    """Return the method of a table or record of [training]; None for the default."""
+    return training.get("method") if isinstance(training, dict) else getattr(training, "method", None)
 
 
 def _with_model(branch: Any, common: Any) -> Any:

@@ -22,7 +22,11 @@ class TaskRecipe(Record):
     inductive: bool = False
     """Train only on the training nodes and the edges among them; evaluate on the whole graph."""
     class_weights: bool = False
-    """Weight the loss of each class by its inverse frequency among the training targets; only for classes."""
+    """Weight the loss of each class by its inverse frequency among the training targets; of several labels, weight the
+    targets that have a rare one."""
+    label_thresholds: bool = True
+    """Predict each label above a threshold of its own, chosen on the validation targets for the best micro_f1; false:
+    above a probability of 0.5."""
 
 
 class LinkRecipe(Record):

@@ -1,4 +1,4 @@
-"""[training], [saint], [neighbor] and [logging]: training of a model, and its logs.
+"""[training], [saint], [neighbor], [joint] and [logging]: training of a model, and its logs.
 
 Not for: the loop itself (training/).
 """
@@ -14,15 +14,26 @@ from shadow_gnn.recipe.record import Name, Record
 NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
 LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
 Monitor = Literal["auto", NodeMetric, LinkMetric]
-Method = Literal["shadow", "full", "saint", "neighbor"]
+Method = Literal["shadow", "joint", "full", "saint", "neighbor"]
 
 
 class TrainingRecipe(Record):
     """Training of the model."""
 
     method: Method = "shadow"
-    """shadow: a scope for each target; the others train a normal GNN: on the whole graph at once (full), on subgraphs
-    of GraphSAINT (saint, see its table) or on drawn neighbors (neighbor, see its table)."""
+    """shadow: a scope for each target; joint: the merged scopes of near targets (see its table); the others train a
+    normal GNN: on the whole graph at once (full), on subgraphs of GraphSAINT (saint, see its table) or on drawn
+    neighbors (neighbor, see its table)."""
+    init: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Folder of a finished run whose weights training begins with; its model must be the same. An encoding that it
+    lacks begins without effect."""
+    warm_start: Literal["none", "full", "saint", "neighbor"] = "none"
+    """Train the same network as a normal GNN first, by this method, and begin on scopes with its best weights. The
+    defaults are then num_epochs 4, learning_rate 0.0005 and schedule cosine."""
+    warm_epochs: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Epochs of the warm start; left out, 200 for full, where an epoch is one step, and 10 for the others."""
+    warm_learning_rate: Annotated[float, Field(gt=0, le=100)] = 0.005
+    """Step size of the warm start, before the schedule."""
     num_epochs: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     """Most passes over the training targets."""
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] = 128
@@ -92,6 +103,15 @@ class NeighborRecipe(Record):
         10,
     )
     """Neighbors drawn for each node, layer by layer from the target outwards; a single number is for all layers."""
+
+
+class JointRecipe(Record):
+    """Merged scopes of near targets, for training.method = "joint"."""
+
+    block_size: Annotated[int, Field(ge=1, le=1_000_000)] = 32
+    """Near targets that stay together; a batch is training.batch_size targets in whole blocks. 1 mixes all targets."""
+    max_nodes: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+    """Most nodes of a batch, those with the highest sum of scores; left out, all nodes of its scopes."""
 
 
 class LoggingRecipe(Record):

@@ -20,6 +20,7 @@ from shadow_gnn.graph.record import Graph
 Ints = NDArray[np.int64]
 Target = Literal["classes", "multilabel", "values"]
 
+MAX_VALUE = 1e18
 MAX_CLASSES = 1_000_000
 _BLOCK_NODES = 1 << 16
 
@@ -33,11 +34,15 @@ class NodeTask:
     out_dim: int
     """Outputs of the model for a target: classes, labels, or 1 for a value."""
     class_weight: Tensor | None = None
-    """[C], factor of the loss for each class; None for equal weights."""
+    """[C], factor of the loss for each class, or of the targets that have a label; None for equal weights."""
     value_mean: float = 0.0
     """Mean of the training values; the model learns standardized values."""
     value_deviation: float = 1.0
     """Deviation of the training values."""
+    prior: Tensor | None = None
+    """[C], logit of the frequency of each label among the training targets, at which a head may start; None for 0."""
+    threshold: Tensor | None = None
+    """[C], logit above which each label is predicted; None for 0, a probability of 0.5."""
 
     def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
         """Return the mean loss of some targets, at least in float32: logits [B, C], y as in the graph.
@@ -52,7 +57,7 @@ class NodeTask:
                 return functional.cross_entropy(logits, y)
             return self._losses(logits, y).mean()
         if self.target == "multilabel":
-            return functional.binary_cross_entropy_with_logits(logits, y.to(logits.dtype)) * self.out_dim
+            return self._losses(logits, y).mean()
         return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype))
 
     def _losses(self, logits: Tensor, y: Tensor) -> Tensor:
@@ -61,7 +66,11 @@ class NodeTask:
             losses = functional.cross_entropy(logits, y, reduction="none")
             return losses if self.class_weight is None else self.class_weight.to(logits.device)[y] * losses
         if self.target == "multilabel":
-            return functional.binary_cross_entropy_with_logits(logits, y.to(logits.dtype), reduction="none").sum(dim=1)
+            weight = None if self.class_weight is None else self.class_weight.to(logits)
+            losses = functional.binary_cross_entropy_with_logits(
+                logits, y.to(logits.dtype), pos_weight=weight, reduction="none"
+            )
+            return losses.sum(dim=1)
         return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype), reduction="none")
 
     def _scaled(self, y: Tensor) -> Tensor:
@@ -72,7 +81,7 @@ class NodeTask:
         if self.target == "classes":
             return logits.argmax(dim=1)
         if self.target == "multilabel":
-            return (logits > 0).to(torch.uint8)
+            return (logits > (0 if self.threshold is None else self.threshold.to(logits))).to(torch.uint8)
         return logits[:, 0].float() * self.value_deviation + self.value_mean
 
     def probabilities(self, logits: Tensor) -> Tensor | None:
@@ -116,14 +125,20 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
     found = label_kind(graph)
     if target not in ("auto", found):
         raise ValueError(f"task: target must be {found!r}, as the labels of the graph are, got {target!r}")
-    if class_weights and found != "classes":
-        raise ValueError(f"task: class_weights must be false unless targets have classes, here they have {found}")
+    if class_weights and found == "values":
+        raise ValueError(
+            "task: class_weights must be false unless targets have classes or labels, here they have values"
+        )
     assert graph.y is not None
     train = split_targets(graph, "train")
     if found == "multilabel":
-        return NodeTask(found, graph.y.shape[1])
+        labels = _labels(graph, train)
+        weight = _label_weight(labels) if class_weights else None
+        return NodeTask(found, graph.y.shape[1], weight, prior=_label_prior(labels))
     if found == "values":
         values = _labels(graph, train).astype(np.float64)
+        if np.abs(values).max() > MAX_VALUE:
+            raise ValueError(f"task: values must be at most {MAX_VALUE:g}, as their squares must be finite; scale them")
         return NodeTask(found, 1, value_mean=float(values.mean()), value_deviation=float(values.std()) or 1.0)
     num_classes = _largest_class(graph) + 1
     if num_classes > MAX_CLASSES:
@@ -188,6 +203,19 @@ def _class_weight(labels: NDArray[np.int64], num_classes: int) -> Tensor:
     weight = np.ones(num_classes)
     weight[present] = len(labels) / (present.sum() * counts[present])
     return torch.from_numpy(weight).float()
+
+
+def _label_prior(labels: NDArray[np.uint8]) -> Tensor:
+    """Return the logit of the frequency of each label, as if one more target had it and one more had not. [C]"""
+    positive = labels.sum(axis=0, dtype=np.int64) + 1
+    return torch.from_numpy(np.log(positive / (len(labels) + 2 - positive))).float()
+
+
+def _label_weight(labels: NDArray[np.uint8]) -> Tensor:
+    """Return the root of negative over positive targets of each label, at least 1; 1 for an absent label. [C]"""
+    positive = labels.sum(axis=0, dtype=np.int64)
+    weight = np.sqrt((len(labels) - positive) / np.maximum(positive, 1))
+    return torch.from_numpy(np.where(positive > 0, np.maximum(weight, 1), 1)).float()
 
 
 def name_of(graph: Graph) -> str:

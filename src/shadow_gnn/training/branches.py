@@ -52,7 +52,8 @@ def make_extractors(
             for mode in (True, False)
         ]
         first = kinds[0]
-        if cached and settings.cache != "none":
+        # Joint batches keep the merged nodes of their blocks in memory, so only a cache on disk helps them.
+        if cached and settings.cache != "none" and not (settings.method == "joint" and settings.cache == "memory"):
             folder = cache_folder if settings.cache == "disk" else None
             kinds = [with_cache(extractor, max_bytes=max_bytes, folder=folder) for extractor in kinds]
         # Packed batches are extracted once, so a cache of their scopes would only take memory.

@@ -22,14 +22,15 @@ from shadow_gnn.nn.backbone import Backbone
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.encoding import Encoding
 from shadow_gnn.nn.ensemble import AttentionEnsemble, MeanEnsemble
-from shadow_gnn.nn.head import Head
+from shadow_gnn.nn.head import Head, UnitLength
 from shadow_gnn.nn.layers.base import LayerOptions
 from shadow_gnn.nn.layers.table import make_layers
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.node_table import NodeTable
+from shadow_gnn.nn.norm import FeatureNorm
 from shadow_gnn.nn.readouts.pool import PoolOptions
 from shadow_gnn.nn.readouts.readout import Readout
-from shadow_gnn.nn.readouts.skip import joined_dim
+from shadow_gnn.nn.readouts.skip import Skip, joined_dim
 from shadow_gnn.nn.readouts.table import make_pool
 from shadow_gnn.nn.scaling import InputScaling
 from shadow_gnn.recipe import ModelRecipe, Record
@@ -133,8 +134,9 @@ def _model(recipes: list[ModelRecipe], each: list[Widths], statistics: FeatureSt
     ensemble: torch.nn.Module | None = None
     if len(recipes) > 1:
         ensemble = AttentionEnsemble(first.hidden_dim) if first.ensemble == "attention" else MeanEnsemble()
-    norm = first.head_norm and widths.logits and widths.out_dim >= 3
-    head = Head(first.hidden_dim, widths.out_dim, norm=norm)
+    norm = first.head == "normalized" and widths.logits and widths.out_dim >= 3
+    head_dropout = first.dropout if first.head == "linear" else 0.0
+    head = Head(first.hidden_dim, widths.out_dim, norm=norm, dropout=head_dropout)
     scaling = None
     if statistics is not None and widths.in_dim:
         scaling = InputScaling(torch.from_numpy(statistics.mean), torch.from_numpy(statistics.deviation))
@@ -147,14 +149,17 @@ def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Bra
     options = LayerOptions(
         recipe.activation, recipe.norm, recipe.dropout, recipe.num_heads, widths.edge_dim, recipe.skip != "none"
     )
+    join: Skip = "none" if recipe.skip == "residual" else recipe.skip
     backbone = shared
     if backbone is None:
-        layers = make_layers(recipe.layer, encoding.out_dim, recipe.hidden_dim, recipe.num_layers, options)
+        dims = (encoding.out_dim, recipe.hidden_dim)
+        layers = make_layers(recipe.layer, *dims, recipe.num_layers, options, residual=recipe.skip == "residual")
         weighted = recipe.edge_weights and widths.edge_weight
         backbone = Backbone(layers, dropedge=recipe.dropedge, edge_weight=weighted)
-    width = joined_dim(backbone.layer_dims, recipe.skip)
+    width = joined_dim(backbone.layer_dims, join)
     pool = make_pool(recipe.readout, width, PoolOptions(recipe.hidden_dim, recipe.sort_size, options))
     readout = Readout(
-        backbone.layer_dims, recipe.hidden_dim, options, skip=recipe.skip, pool=pool, num_targets=widths.num_targets
+        backbone.layer_dims, recipe.hidden_dim, options, skip=join, pool=pool, num_targets=widths.num_targets
     )
-    return Branch(encoding, backbone, readout, trim=recipe.trim, owns_backbone=shared is None)
+    norm = FeatureNorm(recipe.hidden_dim) if recipe.head == "linear" else UnitLength()
+    return Branch(encoding, backbone, readout, trim=recipe.trim, owns_backbone=shared is None, norm=norm)

@@ -91,6 +91,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint after checking every byte of it; a RunError names the file and the fault."""
+    from safetensors import SafetensorError
     from safetensors.torch import load
 
     try:
@@ -109,7 +110,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
     blanked = data[:place] + _BLANK + data[place + len(_BLANK) :]
     if data[place : place + len(_BLANK)] != checksum_of(blanked).encode():
         raise RunError(f"{path}: was edited or damaged: its checksum does not match")
-    return Checkpoint(load(data), json.loads(metadata["content"]))
+    try:
+        return Checkpoint(load(data), json.loads(metadata["content"]))
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RunError(f"{path}: is not a checkpoint: {error}") from error
 
 
 def _part(checkpoint: Checkpoint, prefix: str) -> dict[str, Tensor]:

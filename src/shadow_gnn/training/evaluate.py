@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from shadow_gnn.normal.layerwise import Precision
 from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.tasks.metrics import DegreeBucket, DegreeScores, Scores
 from shadow_gnn.tasks.task import NodeTask, Task
+from shadow_gnn.tasks.thresholds import LabelCounts
 
 Sources = Sequence[BatchSource] | WholeGraph
 """Inputs of a model: a loader for each branch, or a whole graph for a normal GNN."""
@@ -138,7 +139,7 @@ def _whole_outputs(
         embedded = whole.embed(model, precision=precision)
         device = next(model.parameters()).device
         for start in range(0, len(embedded), _BLOCK_TARGETS):
-            nodes = np.ascontiguousarray(whole.targets[start : start + _BLOCK_TARGETS])
+            nodes = np.array(whole.targets[start : start + _BLOCK_TARGETS])  # A split in a file is read-only.
             part = embedded[start : start + _BLOCK_TARGETS]
             with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
                 logits = model.head(part.to(device)).float().cpu()
@@ -166,6 +167,18 @@ def evaluate(
         scores.update(output.logits, _labels(output))
     found: dict[str, float] = ranks.from_main(scores.compute())
     return found
+
+
+def with_thresholds(
+    model: nn.Module, loaders: Sources, task: NodeTask, *, precision: Precision = "float32", ranks: Ranks = ALONE
+) -> tuple[NodeTask, dict[str, float]]:
+    """Return a task of several labels with the best threshold of each over the loaders' targets, and its metrics."""
+    counts = LabelCounts(task.out_dim)
+    for output in outputs(model, loaders, precision=precision, ranks=ranks):
+        counts.update(output.logits, _labels(output))
+    threshold = counts.choose()
+    found: tuple[list[float], dict[str, float]] = ranks.from_main((threshold.tolist(), counts.metrics(threshold)))
+    return replace(task, threshold=torch.tensor(found[0])), found[1]
 
 
 def evaluate_by_degree(

@@ -5,6 +5,8 @@ Not for: the equations (base/memory_needs.py).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,7 @@ from shadow_gnn.extract import PprExtractor, Subgraphs
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.normal.closure import closure_batch
+from shadow_gnn.normal.joint import JointLoader
 from shadow_gnn.normal.loaders import make_sampler
 from shadow_gnn.normal.saint_samplers import Drawer
 from shadow_gnn.normal.whole import WholeGraph
@@ -62,14 +65,19 @@ def model_counts(recipe: Recipe) -> ModelCounts:
         num_heads=model.num_heads,
         dropedge=model.dropedge > 0,
         half=recipe.training.precision == "bf16",
+        residual=model.skip == "residual",
     )
 
 
 def run_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     """Estimate the recipe's own training method."""
-    if not recipe.is_normal:
-        return shadow_need(recipe, graph)
-    needs = {"full": _full_batch_need, "saint": _saint_need, "neighbor": _neighbor_need}
+    needs = {
+        "shadow": shadow_need,
+        "joint": _joint_need,
+        "full": _full_batch_need,
+        "saint": _saint_need,
+        "neighbor": _neighbor_need,
+    }
     return needs[recipe.training.method](recipe, graph)
 
 
@@ -108,6 +116,36 @@ def _neighbor_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     else:
         batch = neighbor_counts(counts, model.num_layers, size, max(fanouts))
     return _drawn_need("neighbor", counts, model, batch)
+
+
+def _joint_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
+    """Estimate joint batches by the first one; in a large graph, by scopes that are not merged."""
+    if not _is_countable(graph):
+        return replace(shadow_need(recipe, graph), name="joint")
+    counts, model, settings = graph_counts(graph, recipe.inputs), model_counts(recipe), recipe.training
+    assert recipe.extractor is not None
+    loader = JointLoader(
+        graph,
+        build_extractor(recipe.extractor, training=True, edge_pos=False),
+        graph.splits["train"],
+        batch_size=settings.batch_size,
+        block_size=recipe.joint.block_size,
+        max_nodes=recipe.joint.max_nodes,
+        shuffle=True,
+        seed=recipe.seed,
+        inputs=lambda batch: batch,  # No features are looked up.
+        max_bytes=settings.cache_megabytes * 2**20 if settings.cache == "memory" else 0,
+        prefetch=0,
+    )
+    drawn = next(loader.epoch(0))
+    batch = _joined_counts(drawn, model.num_layers, min(len(loader), 1 + BATCHES_AHEAD))
+    evaluation = BatchCounts(
+        tuple(EVALUATION_FACTOR * rows for rows in batch.row_counts),
+        EVALUATION_FACTOR * batch.num_nodes,
+        EVALUATION_FACTOR * batch.num_edges,
+    )
+    kept = min(settings.cache_megabytes * 2**20, loader.kept_bytes * _num_kept(recipe, graph) // len(drawn))
+    return minibatch_need("joint", counts, model, batch, evaluation=evaluation, cached=kept)
 
 
 def _drawn_need(

@@ -52,6 +52,11 @@ class Checkpoints:
         """Write the checkpoint of the best epoch so far."""
         write_checkpoint(self.best_path, checkpoint)
 
+    def remove(self) -> None:
+        """Remove all of them."""
+        for path in (*map(self.path, self.epochs()), self.best_path):
+            path.unlink(missing_ok=True)
+
     def read(self, source: Source) -> Checkpoint | None:
         """Read the checkpoint to resume from; None if the run has none yet.
 

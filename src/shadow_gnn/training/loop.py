@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from shadow_gnn.base.bf16 import check_bf16
+from shadow_gnn.base.cpu_time import cpu_seconds
 from shadow_gnn.base.errors import TrainingError
 from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.base.ranks import ALONE, Ranks
@@ -48,6 +49,8 @@ class Epoch:
     """The monitored metric over the training targets, measured during the epoch."""
     valid: dict[str, float] = field(default_factory=dict)
     """Metrics of the validation targets; empty if they were not evaluated."""
+    cpu_seconds: float = 0.0
+    """CPU time of the training steps in this process; 0 in runs of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -265,6 +268,7 @@ class _Loop:
 
     def train(self, state: TrainingState) -> Epoch:
         """Train one epoch."""
+        cpu_begin = cpu_seconds()  # The first look at a loader may count the subgraphs of GraphSAINT.
         number, num_steps = len(state.history), len(self.loaders[0])
         if num_steps == 0:
             raise ValueError("fit: loaders must give at least one batch, got none")
@@ -287,7 +291,9 @@ class _Loop:
         seconds = time.perf_counter() - begin
         scores.bring_to_main(ranks)
         measured = scores.compute() if ranks.is_main else {}
-        return Epoch(**ranks.from_main(asdict(Epoch(number, total / num_targets, rate, seconds, waited, measured))))
+        cpu = cpu_seconds() - cpu_begin
+        epoch = Epoch(number, total / num_targets, rate, seconds, waited, measured, cpu_seconds=cpu)
+        return Epoch(**ranks.from_main(asdict(epoch)))
 
     def _rate(self, state: TrainingState, step: int, num_steps: int) -> float:
         measured = [epoch.valid[state.monitor] for epoch in state.history if epoch.valid]

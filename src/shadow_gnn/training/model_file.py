@@ -5,25 +5,26 @@ Not for: checkpoints of an unfinished run (checkpoint.py).
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+import torch
 from pydantic import Field, ValidationError
 
+from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import checksum_of, read_bytes, read_object, write_file
 from shadow_gnn.extract.training_view import FeatureStatistics
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.model import ShadowGNN
-from shadow_gnn.recipe import BranchRecipe, InputsRecipe, LinkRecipe, Record
+from shadow_gnn.recipe import BranchRecipe, InputsRecipe, JointRecipe, LinkRecipe, Record
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import load_weights
 
-VERSION = 1
+VERSION = 2
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
@@ -35,7 +36,7 @@ class ModelConfig(Record):
 
     model_type: Literal["shadow-gnn"] = "shadow-gnn"
     """Identifies the file among other config.json files."""
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     """Version of the layout."""
     weights_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """Checksum of the weights' file."""
@@ -55,6 +56,8 @@ class ModelConfig(Record):
     """Added to a predicted value."""
     value_deviation: float
     """Multiplied with it before."""
+    label_thresholds: Annotated[tuple[float, ...], Field(strict=False)] | None = None
+    """Logit above which each label is predicted; None for 0."""
     class_names: Annotated[tuple[str, ...], Field(strict=False)] | None = None
     """Name of each class, if the graph had names."""
     branches: Annotated[tuple[BranchRecipe, ...], Field(strict=False, min_length=1, max_length=16)]
@@ -63,6 +66,8 @@ class ModelConfig(Record):
     """Inputs of the model besides the features."""
     link: LinkRecipe = LinkRecipe()
     """Training links and their hiding, for link prediction."""
+    joint: JointRecipe | None = None
+    """Merged scopes of training and prediction; None if every target has its own scope, or none."""
     num_nodes: Width = 0
     """Nodes of the training graph, if the model has learned inputs."""
     precision: Literal["float32", "bf16", "float64"]
@@ -112,7 +117,7 @@ def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
     data = _weights(model)
     write_file(folder / WEIGHTS, data)
     whole = config.model_copy(update={"weights_blake2b": checksum_of(data)})
-    write_file(folder / CONFIG, (json.dumps(whole.model_dump(mode="json"), indent=1) + "\n").encode())
+    write_file(folder / CONFIG, dump_checked(whole.model_dump(mode="json")))
 
 
 def read_model(folder: str | Path) -> TrainedModel:
@@ -122,6 +127,7 @@ def read_model(folder: str | Path) -> TrainedModel:
     data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)
     if checksum_of(data) != config.weights_blake2b:
         raise RunError(f"{folder / WEIGHTS}: was edited or damaged: its checksum does not match {CONFIG}")
+    from safetensors import SafetensorError
     from safetensors.torch import load
 
     model = build_model(
@@ -138,14 +144,24 @@ def read_model(folder: str | Path) -> TrainedModel:
     )
     if config.precision == "float64":
         model = model.double()
-    load_weights(model, load(data), str(folder / WEIGHTS))
+    try:
+        weights = load(data)
+    except SafetensorError as error:
+        raise RunError(f"{folder / WEIGHTS}: is not a safetensors file: {error}") from error
+    load_weights(model, weights, str(folder / WEIGHTS))
     return TrainedModel(config, model.eval(), _task(config))
 
 
 def _task(config: ModelConfig) -> Task:
     if config.target == "links":
         return LinkTask()
-    return NodeTask(config.target, config.out_dim, value_mean=config.value_mean, value_deviation=config.value_deviation)
+    return NodeTask(
+        config.target,
+        config.out_dim,
+        value_mean=config.value_mean,
+        value_deviation=config.value_deviation,
+        threshold=None if config.label_thresholds is None else torch.tensor(config.label_thresholds),
+    )
 
 
 def read_config(folder: str | Path) -> ModelConfig:
@@ -156,6 +172,7 @@ def read_config(folder: str | Path) -> ModelConfig:
         raise RunError(f"{path}: is not the config.json of a shadow-gnn model")
     if content.get("version") != VERSION:
         raise RunError(f"{path}: version must be {VERSION}, got {content.get('version')!r:.40}; train the model again")
+    content = without_checksum(path, content, RunError)
     try:
         return ModelConfig.model_validate(content)
     except ValidationError as error:

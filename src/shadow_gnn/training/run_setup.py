@@ -26,12 +26,13 @@ from shadow_gnn.loading.packed_loader import PackedLoader
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.inputs.columns import Inputs, make_inputs
-from shadow_gnn.normal.loaders import normal_loader
+from shadow_gnn.normal.joint import JointLoader, near_targets
+from shadow_gnn.normal.loaders import joint_loader, normal_loader
 from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.links.loader import PairLoader
 from shadow_gnn.tasks.links.splits import LinkSplits, make_splits
-from shadow_gnn.tasks.task import LinkTask, Task, node_task, split_targets
+from shadow_gnn.tasks.task import LinkTask, NodeTask, Task, node_task, split_targets
 from shadow_gnn.training.branches import (
     branch_edges,
     branch_models,
@@ -40,8 +41,9 @@ from shadow_gnn.training.branches import (
     node_table,
     with_learned,
 )
-from shadow_gnn.training.build import build_model
+from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.link_setup import split_options, training_pairs
+from shadow_gnn.training.model_file import ModelConfig
 
 Ints = NDArray[np.int64]
 
@@ -92,14 +94,23 @@ class RunSetup:
         pairs = training_pairs(self.recipe, self.links)
         return pairs.num_positive + pairs.num_negative
 
+    @property
+    def chooses_thresholds(self) -> bool:
+        """Whether each label gets a threshold of its own on the validation targets."""
+        return self.task.target == "multilabel" and self.recipe.task.label_thresholds
+
     def has_split(self, split: str) -> bool:
-        """Tell whether a split has targets."""
-        return split in self.graph.splits if self.links is None else split == "valid" or self.links.test is not None
+        """Tell whether a split exists and has targets; its nodes are not read here."""
+        if self.links is None:
+            return split in self.graph.splits and len(self.graph.splits[split]) > 0
+        return split == "valid" or self.links.test is not None
 
     def split_loaders(self, split: str) -> Sequence[BatchSource] | WholeGraph:
         """Return the loaders of a split, one for each branch, or the graph for a normal GNN."""
         if self.links is None:
-            return self.evaluation_loaders(split_targets(self.graph, split))
+            targets = split_targets(self.graph, split)
+            joint = self.recipe.training.method == "joint"
+            return self.evaluation_loaders(near_targets(self.graph, targets) if joint else targets)
         found, graph, inputs = self.links.pairs_of(split), self.links.graph_of(split), self.evaluation_inputs
         return make_loaders(
             graph,
@@ -121,14 +132,16 @@ class RunSetup:
                 PairLoader(pairs, extractor, model=branch, batch_size=size, inputs=self.training_inputs)
                 for extractor, branch in zip(self.training_extractors, branches, strict=True)
             ]
+        train = split_targets(self.graph, "train")
         if self.recipe.is_normal:
-            train = split_targets(self.graph, "train")
             return [normal_loader(self.recipe, self.training_graph, train, self.model, self.training_inputs)]
+        if self.recipe.training.method == "joint":
+            return [self._joint_loader(train, training=True)]
         loaders = [
             Loader(
                 self.training_graph,
                 extractor,
-                split_targets(self.graph, "train"),
+                train,
                 model=branch,
                 batch_size=self.recipe.training.batch_size,
                 shuffle=True,
@@ -148,6 +161,8 @@ class RunSetup:
         """
         if self.recipe.is_normal:
             return whole_graph(self.graph, targets, self.evaluation_inputs)
+        if self.recipe.training.method == "joint":
+            return [self._joint_loader(targets, training=False)]
         batch_size = EVALUATION_FACTOR * self.recipe.training.batch_size
         return make_loaders(
             self.graph,
@@ -157,6 +172,22 @@ class RunSetup:
             batch_size,
             self.recipe.seed,
             inputs=self.evaluation_inputs,
+        )
+
+    def _joint_loader(self, targets: Ints, *, training: bool) -> JointLoader:
+        """Return the loader of joint batches for training, or for evaluation in the order of the targets."""
+        settings = self.recipe.training
+        return joint_loader(
+            self.recipe.joint,
+            self.training_graph if training else self.graph,
+            (self.training_extractors if training else self.evaluation_extractors)[0],
+            targets,
+            self.model,
+            batch_size=settings.batch_size * (1 if training else EVALUATION_FACTOR),
+            seed=self.recipe.seed,
+            inputs=self.training_inputs if training else self.evaluation_inputs,
+            shuffle=training,
+            max_bytes=settings.cache_megabytes * 2**20 // 2 if settings.cache == "memory" else 0,
         )
 
     def keep_scopes(self) -> None:
@@ -233,6 +264,8 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
         statistics=with_learned(statistics, recipe),
         seed=recipe.seed,
     )
+    if recipe.model.head == "linear" and task.prior is not None:
+        model.head.start_at(task.prior)
     model = in_precision(model, recipe)
     training, evaluation = ((), ()) if recipe.is_normal else make_extractors(recipe, model, cache_folder)
     pack_folder = cache_folder if recipe.training.pack else None
@@ -249,8 +282,10 @@ def _check_pack(recipe: Recipe, folder: Path | None) -> None:
         return
     if recipe.task.kind == "link":
         raise ValueError("training: pack must be false for links, whose negatives are new in each epoch")
-    if recipe.is_normal:
-        raise ValueError(f"training: pack must be false for method {recipe.training.method!r}, which has no scopes")
+    if recipe.training.method != "shadow":
+        raise ValueError(
+            f"training: pack must be false for method {recipe.training.method!r}, whose batches share one graph"
+        )
     if folder is None:
         raise ValueError("training: pack must be false without a folder to keep batches in; train as a run")
 
@@ -278,6 +313,46 @@ def _link_setup(recipe: Recipe, graph: Graph, cache_folder: Path | None) -> RunS
     training, _ = make_extractors(recipe, model, cached=False)
     _, evaluation = make_extractors(recipe, model, cache_folder)
     return RunSetup(recipe, graph, links.graph, task, model, training, evaluation, inputs, inputs, links)
+
+
+def model_config(setup: RunSetup) -> ModelConfig:
+    """Return the description of a run's model; the checksum of its weights is still blank."""
+    recipe, graph, task = setup.recipe, setup.graph, setup.task
+    names = graph.class_name if isinstance(task, NodeTask) else None
+    return ModelConfig(
+        weights_blake2b="0" * 32,
+        in_dim=0 if graph.x is None else graph.x.shape[1],
+        out_dim=task.out_dim,
+        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
+        edge_weight=graph.edge_weight is not None,
+        branch_edges=_own_branch_edges(setup),
+        target=task.target,
+        value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
+        value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
+        label_thresholds=_label_thresholds(task),
+        class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
+        branches=recipe.all_branches,
+        inputs=recipe.inputs,
+        link=recipe.link,
+        joint=recipe.joint if recipe.training.method == "joint" else None,
+        num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
+        precision=recipe.training.precision,
+        batch_size=recipe.training.batch_size,
+        seed=recipe.seed,
+    )
+
+
+def _label_thresholds(task: Task) -> tuple[float, ...] | None:
+    if isinstance(task, LinkTask) or task.threshold is None:
+        return None
+    return tuple(task.threshold.tolist())
+
+
+def _own_branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
+    """Return the edge arrays of each branch, if any branch has the edges of another graph."""
+    if all(extractor.edge_graph(setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
+        return None
+    return tuple(branch_edges(setup.recipe, setup.graph))
 
 
 def open_recipe_graph(name: str) -> Graph:

@@ -46,7 +46,7 @@ def address():
 def test_a_file_is_brought_with_progress(tmp_path, address, name):
     seen = []
     # What an interrupted download left behind is no obstacle.
-    (tmp_path / ".a.part").write_bytes(b"half")
+    (tmp_path / ".a.0123456789ab.shadow.tmp").write_bytes(b"half")
     download(f"{address}/{name}", tmp_path / "a", lambda *step: seen.append(step))
     assert (tmp_path / "a").read_bytes() == CONTENT
     assert seen[-1] == ("a, MB", 2, 0 if name == "unsized" else 2)

@@ -46,6 +46,8 @@ def test_layers_add_up_and_targets_are_counted_each_by_itself():
         ({"skip": "concat"}, 6 * 3),
         ({"skip": "max"}, 3 + 3 * 3),
         ({"skip": "sum"}, 3 + 3 * 3),
+        ({"skip": "residual"}, 0),
+        ({"readout": "mean", "skip": "residual"}, 10 * 3 + (3 + 3) * 3),
         ({"readout": "mean"}, 10 * 3 + (3 + 3) * 3),
         ({"readout": "max", "skip": "max"}, 3 + 3 + 10 * 6 + (3 + 3) * 3),
         ({"readout": "sum", "skip": "concat"}, 10 * 6 + (6 + 6) * 3),
@@ -59,6 +61,12 @@ def test_readouts_and_skips(options, expected):
     assert readout_macs(network, 10) == expected
     nodes, edges = [10] * 3, [30] * 2
     assert model_macs(network, nodes, edges) == layer_macs(network, nodes, edges) + expected
+
+
+def test_residual_layers_map_the_input_and_add():
+    network = ModelShape("gcn", (2, 3, 3), skip="residual")
+    layers = (11 * 3 + 4 * 9) + (3 * 3 + 1 * 9)
+    assert layer_macs(network, [9, 4, 1], [11, 3]) == 9 * 2 * 3 + layers + (4 + 1) * 3
 
 
 def test_ensembles_add_branches_and_attention():

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.nn.scopes import shake
 from tests.studies.explain.test_saliency import MODELS, TARGETS, batch_for, every_model, model_of, weighted_or_not
 from torch_geometric.nn import MessagePassing
 
@@ -31,6 +32,14 @@ def test_convs_of_pyg_and_layers_without_messages_have_twins(layer):
     model, batch = model_of(layer=layer), batch_for(TARGETS)
     found = PygTwin(model)(batch.x, batch.edge_index())[batch.target_node[:, 0]]
     torch.testing.assert_close(found, model(batch), atol=1e-10, rtol=1e-10)
+
+
+@pytest.mark.parametrize("layer", ["sage", "gin", "gat", "GraphConv", "mlp"])
+def test_residual_layers_and_every_head_have_twins(layer):
+    for head in ("linear", "normalized", "unit"):
+        model, batch = shake(model_of(layer=layer, skip="residual", num_layers=3, head=head)), batch_for(TARGETS)
+        found = PygTwin(model)(batch.x, batch.edge_index())[batch.target_node[:, 0]]
+        torch.testing.assert_close(found, model(batch), atol=1e-10, rtol=1e-10)
 
 
 def test_weights_are_shared_and_every_layer_passes_messages():

@@ -106,7 +106,7 @@ def test_a_stop_between_parts_changes_nothing(scorer, trained, tmp_path, monkeyp
 
 def test_parts_of_another_model_are_refused(scorer, trained, tmp_path, monkeypatch):
     places = Places.of(trained, GRAPH, inductive=False)
-    monkeypatch.setattr(scoring.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(scoring, "remove_parts", lambda *_: None)
     write_scopes(scorer, places, TARGETS, tmp_path / "s")
     other = Scorer(trained, PprExtractor(20, edge_pos=True), 20, topk=5)
     with pytest.raises(RunError, match="part-000000: must belong to this model and these targets, got others"):

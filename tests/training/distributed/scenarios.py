@@ -80,6 +80,7 @@ that of links with width 32, in the place of 8, at 1e-15.
 REFUSED: dict[str, Recipe] = {
     "full": small_recipe(extractor=None, training__method="full", model__encoding="none"),
     "saint": small_recipe(extractor=None, training__method="saint", model__encoding="none"),
+    "joint": small_recipe(training__method="joint"),
     "batch norm": small_recipe(model__layer="GENConv"),
 }
 

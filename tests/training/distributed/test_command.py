@@ -13,6 +13,8 @@ from tests.communities import communities, one_thread  # noqa: F401
 from tests.training.distributed.launch import finished, torchrun
 from tests.training.distributed.scenarios import exact
 
+from shadow_gnn.base.checked_json import dump_checked
+from shadow_gnn.base.files import checksum_of
 from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
 from shadow_gnn.cli.shared.ranks import check_command, joined_ranks
 from shadow_gnn.graph.store import open_graph, save_graph
@@ -100,7 +102,10 @@ def shortened(folder: Path) -> int:
     done = len(read_checkpoint(max((folder / "checkpoints").glob("epoch-*"))).content["history"])
     run = open_run(folder)
     training = run.recipe.training.model_copy(update={"num_epochs": done + 1})
-    (folder / "recipe.toml").write_text(write_recipe(run.recipe.model_copy(update={"training": training})))
+    text = write_recipe(run.recipe.model_copy(update={"training": training})).encode()
+    (folder / "recipe.toml").write_bytes(text)
+    record = run.record.model_copy(update={"recipe": checksum_of(text)})
+    (folder / "run.json").write_bytes(dump_checked(record.model_dump()))
     return done
 
 

@@ -123,7 +123,7 @@ def test_only_the_main_rank_writes(root):
 @pytest.mark.parametrize("rank", [0, 1])
 def test_what_cannot_be_shared_is_refused_in_one_line(rank, root):
     said = json.loads((root / f"said-{rank}.json").read_text())
-    for method in ("full", "saint"):
+    for method in ("full", "saint", "joint"):
         assert said[method].startswith(f"training: method must be shadow or neighbor for 2 processes, got '{method}'")
     assert "fit: layers must not use batch statistics" in said["batch norm"]
     assert "BatchNorm1d" in said["batch norm"]

@@ -23,6 +23,9 @@ torch.set_num_threads(1)
 root, num_chains, seed, changes = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
 rng = random.Random(seed)
 save_graph(near_ring() if changes.get("task__kind") == "link" else communities(), root / "g")
+if "training__init" in changes:
+    normal = small_recipe(graph=str(root / "g"), extractor=None, training__method="full", training__num_epochs=2)
+    changes["training__init"] = str(train_recipe(normal, root / "source").folder)
 recipe = small_recipe(graph=str(root / "g"), **changes)
 
 def train(folder):
@@ -30,7 +33,7 @@ def train(folder):
 
 def summary(folder):
     result = {name: value for name, value in open_run(folder).result.items() if "seconds" not in name}
-    rows = [line.rsplit(",", 2)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
+    rows = [line.rsplit(",", 3)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
     last = read_checkpoint(max((folder / "checkpoints").glob("epoch-*")))
     tensors = {name: tensor.numpy().tobytes().hex() for name, tensor in last.tensors.items()}
     return result, rows, tensors, (folder / "model.safetensors").read_bytes()
@@ -43,8 +46,8 @@ for chain in range(num_chains):
 
     def check():
         global resumed
-        resumed += folder.exists() and any((folder / "checkpoints").glob("epoch-*"))
-        for path in folder.glob("checkpoints/*.safetensors"):
+        resumed += folder.exists() and any(folder.rglob("checkpoints/epoch-*"))
+        for path in folder.rglob("checkpoints/*.safetensors"):
             read_checkpoint(path)  # A file with a final name is complete.
 
     moments = (rng.uniform(0, 0.7 * duration) for _ in range(rng.randint(1, 5)))
@@ -72,10 +75,13 @@ LINKS = {
 }
 
 PACKED = {**NODES, "training__pack": True}
+INIT = {**NODES, "training__init": "source"}
+WARM = {**NODES, "training__warm_start": "neighbor", "training__warm_epochs": 6}
+JOINT = {**NODES, "training__method": "joint", "joint__block_size": 4, "joint__max_nodes": 60}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("changes", [NODES, LINKS], ids=["nodes", "links"])
+@pytest.mark.parametrize("changes", [NODES, LINKS, WARM, JOINT], ids=["nodes", "links", "warm", "joint"])
 def test_kills_change_nothing(tmp_path, changes):
     found = run_script(SCRIPT, tmp_path, 3, 1, json.dumps(changes))
     assert found["kills"] >= 3
@@ -84,7 +90,9 @@ def test_kills_change_nothing(tmp_path, changes):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("changes", [NODES, LINKS, PACKED], ids=["nodes", "links", "packed"])
+@pytest.mark.parametrize(
+    "changes", [NODES, LINKS, PACKED, INIT, WARM, JOINT], ids=["nodes", "links", "packed", "init", "warm", "joint"]
+)
 def test_many_chains_of_kills_change_nothing(tmp_path, changes):
     found = run_script(SCRIPT, tmp_path, 40, 2, json.dumps(changes))
     assert found["kills"] >= 40

@@ -7,9 +7,11 @@ import shutil
 import statistics
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.communities import communities, one_thread, small_recipe, with_labels  # noqa: F401
 
+from shadow_gnn.base.checked_json import dump_checked
 from shadow_gnn.base.errors import RunError, TrainingError, WriteError
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe, write_recipe
@@ -19,7 +21,7 @@ from shadow_gnn.training.runs.run import RunOptions, SilentRun, resume_run, trai
 from shadow_gnn.training.runs.table import list_runs
 
 GRAPH = communities()
-TIMES = ("seconds", "seconds_per_epoch", "extraction_seconds")
+TIMES = ("checksum", "seconds", "seconds_per_epoch", "extraction_seconds", "cpu_seconds")
 
 
 class Stop(BaseException):
@@ -233,7 +235,7 @@ def test_a_loss_that_is_not_finite_names_the_checkpoint_that_is_kept(folder):
     assert resume_run("a").result is not None
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(11))
 def test_a_full_disk_at_any_write_is_named_and_loses_nothing(folder, monkeypatch, number):
     write, count = os.write, 0
 
@@ -298,10 +300,11 @@ def test_faults_of_repeats_are_one_line(folder):
     with pytest.raises(WriteError, match="exists already"):
         train_repeats(recipe(), "r", 2)
     (folder / "r/recipe.toml").write_text(write_recipe(recipe()))
-    (folder / "r/repeats.json").write_text('{"format": "shadow-repeats", "version": 9}')
+    (folder / "r/repeats.json").write_bytes(dump_checked({"format": "shadow-repeats", "version": 9}))
     with pytest.raises(RunError, match="version must be 1, got 9"):
         resume_repeats("r")
-    (folder / "r/repeats.json").write_text('{"format": "shadow-repeats", "version": 1, "num_repeats": 1e9}')
+    wrong = {"format": "shadow-repeats", "version": 1, "num_repeats": 10**9}
+    (folder / "r/repeats.json").write_bytes(dump_checked(wrong))
     with pytest.raises(RunError, match="num_repeats must be from 2 to 1000"):
         resume_repeats("r")
 
@@ -346,3 +349,20 @@ def test_the_table_names_all_branches(folder):
 def test_loggers_are_opened_and_closed(folder):
     train_recipe(recipe(training__num_epochs=1, logging__tensorboard=True), "a")
     assert list((folder / "a/tensorboard").iterdir())
+
+
+def test_test_targets_that_cannot_be_measured_are_found_before_the_first_epoch(folder):
+    graph = communities()
+    unknown = graph.y.copy()
+    unknown[graph.splits["test"]] = -1
+    with pytest.raises(ValueError, match="split 'test' must have nodes with known labels"):
+        train_recipe(recipe(), "r", options=RunOptions(graph=replace(graph, y=unknown)))
+    assert not (folder / "r").exists()
+
+
+def test_an_empty_test_split_is_like_none(folder):
+    graph = communities()
+    graph = replace(graph, splits={**graph.splits, "test": np.zeros(0, np.int64)})
+    run = train_recipe(recipe(training__num_epochs=1), "r", options=RunOptions(graph=graph))
+    assert run.result["test"] == {}
+    assert (folder / "r/model.safetensors").exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -20,21 +20,26 @@ def evaluate_command(
     run: RunArgument,
     split: Annotated[str, typer.Option(help="Split to predict.")] = "test",
     graph: RunGraphOption = None,
+    extractor: OtherScopesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the metrics of a trained model on a split, also by the degree of the target.
+
+    --extractor gives the metrics on other scopes than those of training, with the same weights: also for a normal GNN,
+    which then reads the scope of a target instead of the whole graph.
 
     \b
     Examples:
       shadow evaluate runs/recipe-1
       shadow evaluate runs/recipe-1 --split valid --json
       shadow evaluate runs/recipe-1 --graph grown-graph
+      shadow evaluate runs/normal-1 --extractor '{kind = "ppr", topk = 200}'
     """
     from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
 
-    predictor = open_run_predictor(run, graph)
+    predictor = open_run_predictor(run, graph, extractor, command="evaluate")
     with progress_bar() as progress:
         found = evaluate_split(predictor, split, progress=progress)
     if as_json:

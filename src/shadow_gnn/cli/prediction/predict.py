@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def predict_command(
         typer.Option(help="Link prediction: file of pairs, two ids or names per line (.csv, .npy)."),
     ] = None,
     graph: RunGraphOption = None,
+    extractor: OtherScopesOption = None,
     embedding: Annotated[bool, typer.Option("--embedding", help="Also write the embedding of each target.")] = False,
     no_probabilities: Annotated[
         bool, typer.Option("--no-probabilities", help="Leave out the probability of each class.")
@@ -47,6 +48,9 @@ def predict_command(
     Many nodes are predicted in disk-friendly order. After a kill, the same command resumes, and the table is the same
     as without the kill, to the last byte with the same number of threads, type of processor and versions.
 
+    --extractor predicts on other scopes than those of training, with the same weights: also for a normal GNN, which
+    then reads the scope of a target instead of the whole graph.
+
     A link prediction model takes --pairs instead; columns: first_id, second_id (and names), probability. A known link
     between the two is hidden.
 
@@ -55,6 +59,7 @@ def predict_command(
       shadow predict runs/recipe-1 --targets test --out predictions.parquet
       shadow predict runs/recipe-1 --targets 3,17 --out two.csv --embedding
       shadow predict runs/recipe-1 --graph grown-graph --out all.parquet
+      shadow predict runs/normal-1 --extractor '{kind = "ppr", topk = 200}' --out all.parquet
       shadow predict runs/links-1 --pairs pairs.csv --out links.csv
     """
     import time
@@ -69,7 +74,7 @@ def predict_command(
     # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
     with joined_ranks() as ranks:
-        predictor = open_run_predictor(run, graph)
+        predictor = open_run_predictor(run, graph, extractor)
         begin = time.monotonic()
         chosen = _choose(predictor, targets, pairs)
         with progress_bar() as progress:

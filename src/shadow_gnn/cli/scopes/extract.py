@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
-from shadow_gnn.cli.shared.options import JsonOption, ThreadsOption, named_recipe
+from shadow_gnn.cli.shared.options import JsonOption, ThreadsOption, extractor_option, named_recipe
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -82,15 +82,10 @@ def extract_command(
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
     """Read the extractor from the text of --extractor, or take that of a recipe."""
-    from shadow_gnn.recipe.extractor_table import DEFAULT_KIND, parse_extractor
-    from shadow_gnn.recipe.faults import checked_extractor
+    from shadow_gnn.recipe.extractor_table import DEFAULT_KIND
 
     if recipe is None:
-        try:
-            table = parse_extractor(DEFAULT_KIND if text is None else text)
-        except ValueError as error:
-            raise ValueError(f"extract: --extractor {error}") from None
-        return checked_extractor(table, "extract")
+        return extractor_option(DEFAULT_KIND if text is None else text, "extract")
     if text is not None:
         raise ValueError("extract: --extractor must be used without --recipe, got both")
     found = named_recipe(recipe).extractor

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from shadow_gnn.extract.base_extractor import BaseExtractor
     from shadow_gnn.recipe import Recipe
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the results as JSON, with nothing else on stdout.")]
@@ -36,6 +37,27 @@ RunArgument = Annotated[Path, typer.Argument(help="Run folder.")]
 RunGraphOption = Annotated[
     str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
 ]
+OtherScopesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor",
+        metavar="EXTRACTOR",
+        help="Predict on these scopes instead: a kind, or a TOML table such as '{kind = \"ppr\", topk = 200}'.",
+        show_default="as in training",
+    ),
+]
+
+
+def extractor_option(text: str, command: str) -> BaseExtractor:
+    """Read the extractor of an option; an error lists all its faults."""
+    from shadow_gnn.recipe.extractor_table import parse_extractor
+    from shadow_gnn.recipe.faults import checked_extractor
+
+    try:
+        table = parse_extractor(text)
+    except ValueError as error:
+        raise ValueError(f"{command}: --extractor {error}") from None
+    return checked_extractor(table, command)
 
 
 def recipe_changes(changes: list[str] | None, graph: str | None) -> list[str]:

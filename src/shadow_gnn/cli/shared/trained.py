@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from shadow_gnn.cli.shared.options import extractor_option
+
 if TYPE_CHECKING:
     from shadow_gnn.inference.predictor import Predictor
 
 
-def open_run_predictor(folder: Path, graph_name: str | None) -> Predictor:
-    """Open the model of a run on its graph or another one; a changed graph is noted on stderr."""
+def open_run_predictor(
+    folder: Path, graph_name: str | None, extractor: str | None = None, *, command: str = "predict"
+) -> Predictor:
+    """Open the model of a run on its graph or another one; a changed graph or other scopes are noted on stderr.
+
+    extractor: the text of --extractor, with the name of its command.
+    """
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.inference.predictor import open_predictor
 
+    chosen = None if extractor is None else extractor_option(extractor, command)
     keep_freed_memory()
-    return open_predictor(folder, graph_name, note=show_note)
+    return open_predictor(folder, graph_name, extractor=chosen, note=show_note)
 
 
 def show_note(line: str) -> None:

@@ -135,7 +135,7 @@ def _bound(cosine: NDArray[np.float32], topk: int) -> NDArray[np.float32]:
 def _exact_sparse(features: SparseFeatures, topk: int | None, threshold: float) -> Iterator[Block]:
     from scipy.sparse import csr_array
 
-    matrix = csr_array((features.data, features.indices, features.indptr), shape=features.shape).astype(np.float32)
+    matrix = csr_array((features.data, *reversed(features.lists)), shape=features.shape).astype(np.float32)
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     squares = np.bincount(row, np.square(matrix.data, dtype=np.float64), minlength=matrix.shape[0]).astype(np.float64)
     _check_finite(squares, 0)

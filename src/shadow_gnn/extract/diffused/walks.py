@@ -130,7 +130,7 @@ def _matrix(graph: Graph) -> Any:
     from scipy.sparse import csr_array
 
     weight = np.ones(graph.num_edges, np.float32) if graph.edge_weight is None else np.asarray(graph.edge_weight)
-    return csr_array((weight, graph.indices, graph.indptr), shape=(graph.num_nodes, graph.num_nodes))
+    return csr_array((weight, *reversed(graph.lists)), shape=(graph.num_nodes, graph.num_nodes))
 
 
 def _walked(graph: Graph, self_loop: float) -> Graph:

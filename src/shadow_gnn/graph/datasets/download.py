@@ -6,7 +6,6 @@ shows no progress and mistakes a half-finished file for a complete one.
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Iterator
 from http.client import HTTPException
@@ -15,7 +14,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import Progress, write_blocks
+from shadow_gnn.base.files import Progress, replace_file
 from shadow_gnn.graph.importing.archive import inflate_limit
 
 _BLOCK_BYTES = 1 << 20
@@ -29,7 +28,7 @@ def download(address: str, path: Path, progress: Progress) -> None:
             if answer.headers.get_content_type() == "text/html":
                 raise SourceError(f"{address}: must give a file, it gives a web page")
             total = int(answer.headers.get("Content-Length") or 0)
-            _write(path, _blocks(answer, total, path.name, progress), total)
+            replace_file(path, _blocks(answer, total, path.name, progress), total)
     except (OSError, HTTPException, ValueError) as error:
         raise SourceError(f"{address}: cannot be downloaded: {getattr(error, 'reason', None) or error}") from error
 
@@ -49,7 +48,7 @@ def unpack(archive: Path, folder: Path, progress: Progress) -> None:
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with source.open(member) as content:
-                    _write(path, _blocks(content, member.file_size, path.name, progress), member.file_size)
+                    replace_file(path, _blocks(content, member.file_size, path.name, progress), member.file_size)
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
         raise SourceError(f"{archive}: is not a readable zip archive: {error}") from error
 
@@ -62,14 +61,3 @@ def _blocks(stream: Any, total: int, name: str, progress: Progress) -> Iterator[
         yield memoryview(block)
     if total and done != total:
         raise SourceError(f"{name}: must have {total} bytes, got {done}")
-
-
-def _write(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> None:
-    """Write next to the path and rename, so that an existing file is always complete."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.unlink(missing_ok=True)
-    try:
-        write_blocks(temporary, blocks, num_bytes)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ equal signatures are worse.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import shutil
 import tempfile
@@ -13,21 +14,23 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from shadow_gnn.base.errors import RunError, WriteError
 from shadow_gnn.base.files import Progress
 from shadow_gnn.base.progress_bar import progress_bar
+from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.graph.importing.in_memory import from_pyg
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.estimators.recipe_table import IN_MEMORY, make_recipe
 from shadow_gnn.inference.evaluation import evaluate_split
+from shadow_gnn.inference.other_scopes import ExtractorLike, as_extractor
 from shadow_gnn.inference.predictor import Predictor, open_trained
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.training.evaluate import Evaluation
 from shadow_gnn.training.loop import Step, TrainingState
 from shadow_gnn.training.model_file import TrainedModel
-from shadow_gnn.training.run_setup import open_recipe_graph
+from shadow_gnn.training.run_setup import RunSetup, open_recipe_graph
 from shadow_gnn.training.runs.folder import Run, open_run
 from shadow_gnn.training.runs.run import RunOptions, SilentRun, train_recipe
 
@@ -71,6 +74,8 @@ class Estimator:
         self._run: Run | None = None
         self._trained: TrainedModel | None = None
         self._predictor: tuple[Any, Predictor] | None = None
+        self._other_scopes: BaseExtractor | None = None
+        self._origin: Estimator | None = None  # Keeps the temporary folder of the run.
 
     def __repr__(self) -> str:
         """Show the keywords that are set."""
@@ -101,9 +106,19 @@ class Estimator:
         recipe = self._recipe(opened)
         place = self._temporary_folder() if folder is None else Path(folder)
         with shown_progress(progress) as report:
-            watcher = _Watcher(recipe.training.num_epochs, report)
+            watcher = _Watcher(report)
             run = train_recipe(recipe, place, options=RunOptions(graph=opened, watcher=watcher))
         return self._take(run, open_trained(run.folder))
+
+    def on_scopes(self, extractor: ExtractorLike) -> Self:
+        """Return an estimator with the same weights that predicts on other scopes than those of training.
+
+        A normal GNN then reads the scope of a target instead of the whole graph.
+        """
+        other = copy.copy(self)._take(self.run_, cast(TrainedModel, self._trained))
+        other._other_scopes = as_extractor(extractor)
+        other._origin = self
+        return other
 
     def score(self, graph: Any, *, split: str = "test", progress: Shown = None) -> float:
         """Return the first metric of the task on a split, for example accuracy."""
@@ -145,7 +160,7 @@ class Estimator:
         self._check_fitted()
         assert self._trained is not None
         if self._predictor is None or self._predictor[0] is not graph:
-            self._predictor = (graph, Predictor(self._trained, as_graph(graph)))
+            self._predictor = (graph, Predictor(self._trained, as_graph(graph), extractor=self._other_scopes))
         return self._predictor[1]
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -175,8 +190,12 @@ class Estimator:
 class _Watcher(SilentRun):
     """Passes the steps of a run to a progress function."""
 
-    def __init__(self, num_epochs: int, progress: Progress) -> None:
-        self._num_epochs, self._progress, self._valid = num_epochs, progress, ""
+    def __init__(self, progress: Progress) -> None:
+        self._num_epochs, self._progress, self._valid = 0, progress, ""
+
+    def on_start(self, run: Run, setup: RunSetup, num_done: int) -> None:
+        """Begin a run, or its warm start."""
+        self._num_epochs, self._valid = run.recipe.training.num_epochs, ""
 
     def on_step(self, step: Step) -> None:
         """Show the epoch and the loss."""

@@ -13,6 +13,7 @@ from shadow_gnn.nn.layers.gcn import GcnLayer
 from shadow_gnn.nn.layers.gin import GinLayer
 from shadow_gnn.nn.layers.mlp import MlpLayer
 from shadow_gnn.nn.layers.pyg import PygLayer
+from shadow_gnn.nn.layers.residual import residual_layers
 from shadow_gnn.nn.layers.sage import SageLayer
 from shadow_gnn.nn.layers.sgc import sgc_layers
 from shadow_gnn.nn.pyg_class import pyg_class
@@ -28,10 +29,14 @@ LAYERS: dict[str, LayerStack] = {
 }
 
 
-def make_layers(name: str, in_dim: int, hidden_dim: int, num_layers: int, options: LayerOptions) -> list[Layer]:
-    """Make the layers of a backbone; name: a key of LAYERS, or a conv class of PyG."""
+def make_layers(
+    name: str, in_dim: int, hidden_dim: int, num_layers: int, options: LayerOptions, *, residual: bool = False
+) -> list[Layer]:
+    """Make the layers of a backbone; name: a key of LAYERS, or a conv class of PyG; residual: see ResidualLayer."""
     stack = LAYERS.get(name)
     if stack is None:
         pyg_class("model: layer", "conv", name, LAYERS)
         stack = stacked(partial(PygLayer, name))
-    return stack(in_dim, hidden_dim, num_layers, options)
+    if not residual:
+        return stack(in_dim, hidden_dim, num_layers, options)
+    return residual_layers(stack(hidden_dim, hidden_dim, num_layers, options), in_dim, options)

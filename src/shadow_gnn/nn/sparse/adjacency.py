@@ -127,6 +127,13 @@ def degree_left(degree: Tensor, before: Adjacency, after: Adjacency) -> Tensor:
     return torch.where(had == 0, degree, degree * has / had.masked_fill(had == 0, 1))
 
 
+def with_sums_of(before: Adjacency, after: Adjacency) -> Adjacency:
+    """Scale up the edges that DropEdge left in each row until they weigh as much as before; empty rows stay empty."""
+    had, has = degrees(before), degrees(after)
+    factor = torch.where(has == 0, 0, had / has.masked_fill(has == 0, 1))
+    return scaled(after, factor[after.row])
+
+
 def drop_edges(adjacency: Adjacency, share: float) -> Adjacency:
     """Return the adjacency without `share` of its edges, rounded to whole ones: their factors become 0 (DropEdge).
 

@@ -194,7 +194,7 @@ class RoundedSmoothing:
             return graph
         size = (graph.num_nodes, graph.num_nodes)
         weight = np.ones(graph.num_edges, np.float32) if graph.edge_weight is None else graph.edge_weight
-        turned = csr_array((weight, graph.indices, graph.indptr), shape=size).tocsc()
+        turned = csr_array((weight, *reversed(graph.lists)), shape=size).tocsc()
         turned.sort_indices()
         indptr = turned.indptr.astype(np.int64)
         return Graph(indptr, turned.indices, True, edge_weight=None if graph.edge_weight is None else turned.data)

@@ -118,7 +118,7 @@ def describe(graph: Graph) -> Description:
 
 def degrees(graph: Graph) -> Degrees:
     """Count in-neighbors; the buckets double in width."""
-    degree = np.diff(graph.indptr)
+    degree = np.diff(graph.lists[0])
     if len(degree) == 0:
         return Degrees(0.0, 0.0, 0, 0, ())
     # frexp gives the number of binary digits of a degree: 0 -> 0, 1 -> 1, 2-3 -> 2, 4-7 -> 3.
@@ -145,7 +145,8 @@ def components(graph: Graph) -> Components:
     if graph.num_nodes == 0:
         return Components(0, 0)
     ones = np.ones(graph.num_edges, dtype=np.int8)
-    matrix = csr_array((ones, np.asarray(graph.indices), np.asarray(graph.indptr)), shape=(graph.num_nodes,) * 2)
+    indptr, indices = graph.lists
+    matrix = csr_array((ones, indices, indptr), shape=(graph.num_nodes,) * 2)
     count, label = connected_components(matrix, directed=graph.directed, connection="weak")
     return Components(int(count), int(np.bincount(label).max()))
 
@@ -207,10 +208,10 @@ def edge_homophily(graph: Graph) -> float | None:
 
 def _edges(graph: Graph) -> Iterator[tuple[Array, Array]]:
     """Give (row, column) of all CSR entries, in blocks of whole rows."""
-    start = 0
+    start, (indptr, indices) = 0, graph.lists
     while start < graph.num_nodes:
-        reach = int(graph.indptr[start]) + _BLOCK
-        stop = max(start + 1, int(np.searchsorted(graph.indptr, reach, side="right")) - 1)
-        row = np.repeat(np.arange(start, stop), np.diff(graph.indptr[start : stop + 1]))
-        yield row, np.asarray(graph.indices[graph.indptr[start] : graph.indptr[stop]])
+        reach = int(indptr[start]) + _BLOCK
+        stop = max(start + 1, int(np.searchsorted(indptr, reach, side="right")) - 1)
+        row = np.repeat(np.arange(start, stop), np.diff(indptr[start : stop + 1]))
+        yield row, np.asarray(indices[indptr[start] : indptr[stop]])
         start = stop

@@ -126,7 +126,7 @@ def _walk_matrix(graph: Graph, dtype: type[np.floating[Any]]) -> tuple[Any, Ints
         total = sums[graph.indptr[1:]] - sums[graph.indptr[:-1]]
     share = np.repeat(1 / np.where(degree > 0, total, 1), degree) * weight
     shape = (graph.num_nodes, graph.num_nodes)
-    matrix = csr_array((share.astype(dtype), np.asarray(graph.indices), np.asarray(graph.indptr)), shape=shape)
+    matrix = csr_array((share.astype(dtype), *reversed(graph.lists)), shape=shape)
     return matrix.T.tocsr(), np.flatnonzero(degree == 0)
 
 

@@ -93,7 +93,7 @@ def input_matrix(graph: Graph) -> Inputs:
         raise ValueError("baselines: graph must have features, got none; only label propagation works without them")
     if not isinstance(graph.x, SparseFeatures):
         return graph.x
-    matrix = csr_array((graph.x.data, graph.x.indices, graph.x.indptr), shape=graph.x.shape)
+    matrix = csr_array((graph.x.data, *reversed(graph.x.lists)), shape=graph.x.shape)
     size = np.asarray(abs(matrix).sum(axis=1), dtype=np.float32)
     return csr_array(diags_array(1 / np.maximum(size, 1e-12)) @ matrix)
 

@@ -37,10 +37,10 @@ def default_candidates(size: int) -> list[Candidate]:
     return [replace(_candidate(kind, {"kind": kind}, size), required=False) for kind in comparable_kinds()]
 
 
-def read_candidates(texts: Sequence[str], size: int) -> list[Candidate]:
+def read_candidates(texts: Sequence[str], size: int, *, owner: str = _OWNER) -> list[Candidate]:
     """Read comma-separated kinds, or one TOML table such as {kind = "ppr", teleport = 0.1}, from each text.
 
-    Missing keys of a table follow from the size.
+    Missing keys of a table follow from the size. owner: name of the command, for errors.
     """
     found: list[Candidate] = []
     for text in texts:
@@ -48,12 +48,12 @@ def read_candidates(texts: Sequence[str], size: int) -> list[Candidate]:
         try:
             tables = [parse_extractor(part) for part in each]
         except ValueError as error:
-            raise ValueError(f"{_OWNER}: --extractors {error}") from None
-        found += [_candidate(_name(table), table, size) for table in tables]
+            raise ValueError(f"{owner}: --extractors {error}") from None
+        found += [_candidate(_name(table), table, size, owner) for table in tables]
     names = [candidate.name for candidate in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"{_OWNER}: --extractors must be different, got {twice} twice")
+        raise ValueError(f"{owner}: --extractors must be different, got {twice} twice")
     return found
 
 
@@ -63,11 +63,11 @@ def _name(table: dict[str, Any]) -> str:
     return " ".join([str(table["kind"]), *(f"{key}={value}" for key, value in shown.items() if key != "kind")])
 
 
-def _candidate(name: str, table: dict[str, Any], size: int) -> Candidate:
+def _candidate(name: str, table: dict[str, Any], size: int, owner: str = _OWNER) -> Candidate:
     """Make a candidate; an error lists all faults of its table."""
     kind = table["kind"]
     whole = {**sized_table(kind, size), **table} if isinstance(kind, str) and kind in KINDS else table
-    made = checked_extractor(whole, _OWNER)
+    made = checked_extractor(whole, owner)
     # As in training, where some extractors are random.
     built = build_extractor(made, training=True).with_common(num_threads=1)
     return Candidate(name, extractor_table(made), built)

@@ -6,7 +6,7 @@ Not for: counting those nodes and edges (counts.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Counts = Floats | float
 """One number, or one for each target."""
 
-SKIPS = ("none", "max", "sum", "concat")
+SKIPS = ("none", "max", "sum", "concat", "residual")
 READOUTS = ("center", "sum", "mean", "max", "sort")
 
 
@@ -30,7 +30,7 @@ class ModelShape:
     dims: tuple[int, ...]
     """Widths of the input and of every layer's output. [L + 1]"""
     skip: str = "none"
-    """Join of the layers' outputs: none, max, sum or concat."""
+    """Join of the layers' outputs: none, max, sum, concat, or residual: each layer adds to its input."""
     readout: str = "center"
     """center, sum, mean, max or sort."""
     sort_size: int = 25
@@ -42,7 +42,7 @@ class ModelShape:
                 raise ValueError(f"ModelShape: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         if len(self.dims) < 2 or min(self.dims) < 1:
             raise ValueError(f"ModelShape: dims must be at least two positive widths, got {self.dims}")
-        if self.skip in ("max", "sum") and len(set(self.dims[1:])) > 1:
+        if self.skip in ("max", "sum", "residual") and len(set(self.dims[1:])) > 1:
             raise ValueError(f"ModelShape: dims must be equal for skip {self.skip}, got {self.dims[1:]}")
         if self.sort_size < 1:
             raise ValueError(f"ModelShape: sort_size must be at least 1, got {self.sort_size}")
@@ -51,6 +51,11 @@ class ModelShape:
     def num_layers(self) -> int:
         """Layers L."""
         return len(self.dims) - 1
+
+    @property
+    def joins(self) -> bool:
+        """Whether the readout joins the outputs of all layers."""
+        return self.skip not in ("none", "residual")
 
     @property
     def joined_dim(self) -> int:
@@ -75,6 +80,8 @@ def layer_macs(network: ModelShape, num_nodes: Sequence[Any], num_edges: Sequenc
             f"layer_macs: num_nodes and num_edges must be {len(network.dims)} and {network.num_layers} long for "
             f"{network.num_layers} layers, got {len(nodes)} and {len(edges)}"
         )
+    if network.skip == "residual":
+        return _residual(network, nodes, edges)
     if network.layer == "sgc":
         return _sgc(network, nodes, edges)
     equation = _EQUATIONS[network.layer]
@@ -92,12 +99,12 @@ def readout_macs(network: ModelShape, num_nodes: Any) -> Any:
     own, width, out = network.joined_dim, network.dims[-1], network.dims[-1]
     joins = (network.num_layers - 1) * width if network.skip in ("max", "sum") else 0
     if network.readout == "center":
-        return joins + (own * out if network.skip != "none" else 0) + 0.0 * num_nodes
+        return joins + (own * out if network.joins else 0) + 0.0 * num_nodes
     if network.readout == "sort":
         # Rows are joined before sorting, and mapped after the choice.
         pooled, pooled_width = joins * num_nodes + network.sort_size * own * out, out
     else:
-        pooled, pooled_width = joins + num_nodes * (sum(network.dims[1:]) if network.skip != "none" else width), own
+        pooled, pooled_width = joins + num_nodes * (sum(network.dims[1:]) if network.joins else width), own
     return joins + pooled + (own + pooled_width) * out
 
 
@@ -143,6 +150,13 @@ def _sgc(network: ModelShape, nodes: list[Counts], edges: list[Counts]) -> Any:
     """Our own: every step sums the input's columns; one linear map follows the last step."""
     in_dim, out_dim = network.dims[0], network.dims[-1]
     return sum(edges) * in_dim + nodes[-1] * in_dim * out_dim
+
+
+def _residual(network: ModelShape, nodes: list[Counts], edges: list[Counts]) -> Any:
+    """Our own: a linear map of the input, then layers of equal widths, each added to its input by a factor."""
+    in_dim, width = network.dims[:2]
+    inner = replace(network, dims=(width, *network.dims[1:]), skip="none")
+    return nodes[0] * in_dim * width + layer_macs(inner, nodes, edges) + sum(nodes[1:]) * width
 
 
 _EQUATIONS: dict[str, Callable[[Counts, Counts, Counts, int, int], Counts]] = {

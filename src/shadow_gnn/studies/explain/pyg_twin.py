@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import scatter, softmax
 
-from shadow_gnn.nn.branch import SHORTEST
 from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
 from shadow_gnn.nn.layers.gcn import GcnLayer
 from shadow_gnn.nn.layers.gin import GinLayer
 from shadow_gnn.nn.layers.mlp import MlpLayer
 from shadow_gnn.nn.layers.pyg import PygLayer
+from shadow_gnn.nn.layers.residual import SPEED, ResidualLayer
 from shadow_gnn.nn.layers.sage import SageLayer
 from shadow_gnn.nn.layers.sgc import SgcLayer
 from shadow_gnn.nn.model import ShadowGNN
@@ -126,6 +126,12 @@ def _conv(layer: PygLayer, x: Tensor, edges: TwinEdges, add: None) -> Tensor:
     return _after(layer.norm, layer.activation, layer.conv(x, edges.edge_index, **extra))
 
 
+def _residual(layer: ResidualLayer, x: Tensor, edges: TwinEdges, add: Any) -> Tensor:
+    x = x if layer.entry is None else layer.entry(x)
+    x = x + SPEED * layer.scale * _EQUATIONS[type(layer.layer)](layer.layer, layer.norm(x), edges, add)
+    return x if layer.last_norm is None else layer.last_norm(x)
+
+
 _EQUATIONS: dict[type[nn.Module], Callable[[Any, Tensor, TwinEdges, Any], Tensor]] = {
     GcnLayer: _gcn,
     SageLayer: _sage,
@@ -135,6 +141,7 @@ _EQUATIONS: dict[type[nn.Module], Callable[[Any, Tensor, TwinEdges, Any], Tensor
     SgcLayer: _sgc,
     MlpLayer: _mlp,
     PygLayer: _conv,
+    ResidualLayer: _residual,
 }
 
 
@@ -144,10 +151,11 @@ class LayerTwin(nn.Module):
     def __init__(self, layer: nn.Module) -> None:
         """Share the layer's weights."""
         super().__init__()
-        if isinstance(layer, PygLayer) and layer.takes_attr:
-            raise ValueError(f"PygTwin: {layer.name} must be without edge features, which a twin does not get")
+        inner = layer.layer if isinstance(layer, ResidualLayer) else layer
+        if isinstance(inner, PygLayer) and inner.takes_attr:
+            raise ValueError(f"PygTwin: {inner.name} must be without edge features, which a twin does not get")
         self.layer = layer
-        self.add = None if isinstance(layer, (MlpLayer, PygLayer)) else MessageSum()
+        self.add = None if isinstance(inner, (MlpLayer, PygLayer)) else MessageSum()
 
     def forward(self, x: Tensor, edges: TwinEdges) -> Tensor:
         """Return the rows of all nodes. [N, H]"""
@@ -166,7 +174,7 @@ class PygTwin(nn.Module):
         super().__init__()
         branch = single_branch(model)
         self.layers = nn.ModuleList(LayerTwin(layer) for layer in branch.backbone.layers)
-        self.readout, self.head, self.scaling = branch.readout, model.head, model.scaling
+        self.readout, self.norm, self.head, self.scaling = branch.readout, branch.norm, model.head, model.scaling
         self.eval()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
@@ -182,7 +190,7 @@ class PygTwin(nn.Module):
         vector = join_layers(outputs, self.readout.skip)
         if self.readout.dense is not None:
             vector = self.readout.dense(vector)
-        logits: Tensor = self.head(F.normalize(vector, dim=1, eps=SHORTEST))
+        logits: Tensor = self.head(self.norm(vector))
         return logits
 
 

@@ -6,7 +6,6 @@ Not for: the ranking of nodes (scoring.py), or the recipes of the phases (recipe
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, get_args
@@ -31,7 +30,7 @@ from shadow_gnn.studies.learned_scopes.recipes import (
     normal_recipe,
     scope_size,
 )
-from shadow_gnn.studies.learned_scopes.scoring import Explainer, Places, Scorer, parts_folder, write_scopes
+from shadow_gnn.studies.learned_scopes.scoring import Explainer, Places, Scorer, remove_parts, write_scopes
 from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.model_file import read_model
@@ -189,7 +188,7 @@ class _Work:
     def write_scopes(self, normal: Run, progress: Progress) -> None:
         """Rank the candidates of all targets, if not done yet."""
         if self.scopes.exists():
-            shutil.rmtree(parts_folder(self.scopes), ignore_errors=True)  # Left by a kill just before the removal.
+            remove_parts(self.scopes)  # Left by a kill just before the removal.
             return
         record, trained = self.record, read_model(normal.folder)
         self.watcher.on_phase(f"scoring: {record.candidates} candidates of each target by {record.explainer}")

@@ -13,12 +13,12 @@ from shadow_gnn.extract import BaseExtractor, FileExtractor
 from shadow_gnn.extract.options import options_of
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
+from shadow_gnn.recipe.normal import without_scopes
 
 Method = Literal["full", "neighbor"]
 
 FULL_EPOCHS = 100
 """Minimum number of epochs of a normal GNN on the whole graph, where an epoch is one step."""
-_EVALUATIONS = 20
 DEFAULT_TOPK = 200
 CANDIDATES_PER_NODE = 4
 """Default number of candidates per node of a learned scope."""
@@ -28,7 +28,7 @@ def check_recipe(recipe: Recipe) -> None:
     """Raise an error unless a recipe supports learned scopes."""
     faults = (
         (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
-        (recipe.is_normal, f'training.method must be "shadow", got "{recipe.training.method}"'),
+        (recipe.training.method != "shadow", f'training.method must be "shadow", got "{recipe.training.method}"'),
         (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; choose one of them"),
         (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
     )
@@ -38,15 +38,9 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def normal_recipe(recipe: Recipe, method: Method, num_epochs: int | None = None) -> Recipe:
-    """Return the recipe of phase 1: the same layers as a normal GNN, without encoding, readout and scopes."""
-    table = recipe.model_dump(exclude={"extractor", "branches", "link"})
-    table["model"] |= {"encoding": "none", "readout": "center"}
-    table["inputs"] |= {"degree": False, "learned_dim": 0}
+    """Return the recipe of phase 1: the same layers as a normal GNN."""
     least = FULL_EPOCHS if method == "full" else 1
-    epochs = max(recipe.training.num_epochs, least) if num_epochs is None else num_epochs
-    every = max(recipe.training.evaluate_every, epochs // _EVALUATIONS) if method == "full" else 1
-    table["training"] |= {"method": method, "num_epochs": epochs, "evaluate_every": every, "checkpoint_every": every}
-    return Recipe.model_validate(table)
+    return without_scopes(recipe, method, max(recipe.training.num_epochs, least) if num_epochs is None else num_epochs)
 
 
 def scope_size(extractor: BaseExtractor) -> int:

@@ -5,8 +5,9 @@ Not for: training the explained model (phases.py).
 
 from __future__ import annotations
 
-import shutil
+import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import Progress, silent
+from shadow_gnn.base.temporary import is_real_folder, remove_abandoned
 from shadow_gnn.extract import Extractor, induce
 from shadow_gnn.extract.scope_file import Origin, ScopeNodes, read_scope_file, sorted_nodes, write_scope_file
 from shadow_gnn.extract.training_view import training_view
@@ -40,6 +42,7 @@ _BATCH_NODES = 1 << 16
 _BATCH_NUMBERS = 1 << 25
 _MOST_BATCH = 512
 _PART_TARGETS: dict[Explainer, int] = {"saliency": 4096, "gnnexplainer": 32}
+_PART = re.compile(r"part-\d{6,}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +184,8 @@ def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, p
     """
     folder, size = parts_folder(path), _PART_TARGETS[scorer.explainer]
     folder.mkdir(parents=True, exist_ok=True)
+    if not is_real_folder(folder):
+        raise RunError(f"{folder}: must be a folder, got a link")
     graph, _ = places.whole
     origin = Origin(graph.num_nodes, graph.fingerprint, scorer.made_by)
     done, parts = 0, list[ScopeNodes]()
@@ -201,7 +206,19 @@ def write_scopes(scorer: Scorer, places: Places, targets: Ints, path: Path, *, p
             raise RunError(f"{kept}: must belong to this model and these targets, got others; delete {folder}")
         parts.append(part.nodes)
     write_scope_file(path, parts, origin)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_parts(path)
+
+
+def remove_parts(path: Path) -> None:
+    """Remove the parts of a finished scope file, and their folder if it holds nothing else."""
+    folder = parts_folder(path)
+    if is_real_folder(folder):
+        remove_abandoned(folder)
+        for part in folder.iterdir():
+            if _PART.fullmatch(part.name):
+                part.unlink()
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def parts_folder(path: Path) -> Path:

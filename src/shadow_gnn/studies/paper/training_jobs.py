@@ -168,6 +168,7 @@ def _training_job(row: Row, recipe: Recipe, graph: Graph, known: Mapping[str, An
 
 def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Result:
     """Train a recipe in a run folder, or resume an existing run; return its scores."""
+    from shadow_gnn.training.kept_checkpoints import Checkpoints
     from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe
 
     options = RunOptions(graph=graph, watcher=_Steps(progress))
@@ -175,8 +176,7 @@ def train(recipe: Recipe, graph: Graph, folder: Path, progress: Progress) -> Res
     found = run.result
     assert found is not None
     # There are hundreds of runs, and a finished one is never resumed.
-    for path in (folder / "checkpoints").iterdir():
-        path.unlink()
+    Checkpoints(folder / "checkpoints", run.record.run_id).remove()
     metric = found["monitor"]
     names = ("best_epoch", "num_epochs", "num_parameters", "seconds", "seconds_per_epoch")
     scores = {"metric": metric, "valid": found["valid"].get(metric), "test": found["test"].get(metric)}

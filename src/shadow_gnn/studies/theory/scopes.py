@@ -41,7 +41,7 @@ def connected_graph(num_nodes: int, num_chords: int, seed: int) -> Graph:
 def with_self_edges(graph: Graph) -> Graph:
     """Return the graph with an edge from every node to itself; imports drop these."""
     shape = (graph.num_nodes, graph.num_nodes)
-    edges = csr_array((np.ones(graph.num_edges), graph.indices, graph.indptr), shape=shape)
+    edges = csr_array((np.ones(graph.num_edges), *reversed(graph.lists)), shape=shape)
     joined = csr_array(edges + eye_array(graph.num_nodes, format="csr"))
     joined.sort_indices()
     return Graph(joined.indptr.astype(np.int64), joined.indices.astype(np.int32))

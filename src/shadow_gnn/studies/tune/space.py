@@ -147,7 +147,7 @@ def paper_space(recipe: Recipe) -> Space:
     keys["model.dropout"] = Range(0.0, 0.5, 0.05)
     keys["model.dropedge"] = Range(0.0, 0.5, 0.05)
     keys["training.learning_rate"] = Choices((0.01, 0.002, 0.001, 0.0005, 0.0002, 0.0001, 0.00005, 0.00002))
-    if recipe.training.method in ("shadow", "neighbor"):
+    if recipe.training.method in ("shadow", "joint", "neighbor"):
         keys["training.batch_size"] = Choices((16, 32, 64, 128, 256))
     if recipe.branches:
         places = [(f"branches.{number}.extractor", branch.extractor) for number, branch in enumerate(recipe.branches)]

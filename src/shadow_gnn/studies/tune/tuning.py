@@ -5,11 +5,11 @@ Not for: its parts (space.py, study.py, search.py, report.py), or the display (c
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shadow_gnn.base.temporary import remove_abandoned
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.record import toml_value
@@ -82,7 +82,7 @@ def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | N
         Place(graph, cores, folder / "cache", options.check_memory) for cores in shares_of_cores(options.num_workers)
     )
     with locked(folder):
-        _remove_leftovers(folder)
+        remove_abandoned(folder)
         study = Study(folder, plan, options.num_trials, num_epochs=own.training.num_epochs, seed=own.seed)
         try:
             ending = Search(study, places, options.watcher or SilentTune()).run(options.seconds)
@@ -101,9 +101,3 @@ def _plan(recipe: Path, own: Recipe, space: Space, options: TuneOptions) -> tupl
     name = with_graph_path(own, graph).graph
     overrides, content = (*options.overrides, f"graph={toml_value(name)}"), content_hash(graph)
     return Plan(recipe, overrides, space, graph.fingerprint, content, options.sampler, options.pruner), name
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove unfinished run folders of a killed process."""
-    for path in folder.glob(".trial-*.tmp"):
-        shutil.rmtree(path, ignore_errors=True)

@@ -132,7 +132,7 @@ def _inputs(graph: Graph, dim: int) -> Tensor:
 
 
 def _adjacency(graph: Graph) -> Adjacency:
-    indptr, indices = (torch.from_numpy(np.array(part, dtype=np.int64)) for part in (graph.indptr, graph.indices))
+    indptr, indices = (torch.from_numpy(np.array(part, dtype=np.int64)) for part in graph.lists)
     return Adjacency(indptr, indices)
 
 

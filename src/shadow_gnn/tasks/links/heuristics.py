@@ -198,7 +198,7 @@ def _adjacency(graph: Graph) -> Any:
     """Return the unweighted symmetric adjacency without self-edges."""
     shape = (graph.num_nodes, graph.num_nodes)
     ones = np.ones(graph.num_edges)
-    edges = csr_array((ones, np.asarray(graph.indices), np.asarray(graph.indptr)), shape=shape)
+    edges = csr_array((ones, *reversed(graph.lists)), shape=shape)
     if graph.directed:
         edges = csr_array(edges.maximum(edges.T))
     if edges.diagonal().any():

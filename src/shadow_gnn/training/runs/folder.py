@@ -5,32 +5,33 @@ Not for: training (run.py); nothing here needs torch.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import secrets
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
+from shadow_gnn.base.checked_json import dump_checked, read_checked, without_checksum
 from shadow_gnn.base.errors import RecipeError, RunError, WriteError
-from shadow_gnn.base.files import checksum_of, new_folder, read_object, write_blocks, write_file
+from shadow_gnn.base.files import checksum_of, new_folder, read_bytes, read_object, write_blocks, write_file
 from shadow_gnn.base.short_repr import as_html, as_line
+from shadow_gnn.base.temporary import remove_abandoned
 from shadow_gnn.graph.manifest import read_manifest
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST
 from shadow_gnn.recipe import Recipe, Record
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 
-VERSION = 1
+VERSION: Final = 2
+INIT, WARM = "init", "warm"
+"""Folders of a run: the model of training.init, and the run of training.warm_start."""
 RECIPE, RECORD, VERSIONS, RESULT, METRICS = "recipe.toml", "run.json", "versions.json", "result.json", "metrics.csv"
 REPEATS = "repeats.json"
 MAX_BYTES = 1 << 24
@@ -46,7 +47,7 @@ class RunRecord(Record):
 
     format: Literal["shadow-run"] = "shadow-run"
     """Identifies the file among other run.json files."""
-    version: Literal[1] = 1
+    version: Literal[2] = VERSION
     """Version of the run folder's layout."""
     run_id: Annotated[str, Field(pattern="^[0-9a-f]{12}$")]
     """Random; also in the checkpoints."""
@@ -60,6 +61,10 @@ class RunRecord(Record):
     """Of the graph's features, labels and splits; None for a graph in memory."""
     scopes: Hash | None = None
     """Of the extractors, including everything else they read; None for a run of an earlier version."""
+    init: Hash | None = None
+    """Of the weights that training began with, which are kept in the folder; None for random ones."""
+    recipe: Hash
+    """Of recipe.toml."""
     num_threads: Annotated[int, Field(ge=1, le=100_000)]
     """Threads of torch: results are equal to the last digit for the same number, type of processor and versions."""
 
@@ -99,9 +104,21 @@ class Run:
 
 
 def create_run(
-    folder: Path, recipe: Recipe, graph: Graph, *, num_threads: int, scopes: Sequence[str] | None = None
+    folder: Path,
+    recipe: Recipe,
+    graph: Graph,
+    *,
+    num_threads: int,
+    scopes: Sequence[str] | None = None,
+    init: str | None = None,
+    write_init: Callable[[Path], None] | None = None,
 ) -> Run:
-    """Make a run folder, complete or not at all. scopes: the keys of its extractors."""
+    """Make a run folder, complete or not at all.
+
+    scopes: the keys of its extractors. init: checksum of the weights that training begins with, which write_init writes
+    into a folder.
+    """
+    recipe_text = write_recipe(recipe).encode()
     record = RunRecord(
         run_id=secrets.token_hex(6),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -109,18 +126,22 @@ def create_run(
         fingerprint=graph.fingerprint,
         content=content_hash(graph),
         scopes=None if scopes is None else _hash_of(scopes),
+        init=init,
+        recipe=checksum_of(recipe_text),
         num_threads=num_threads,
     )
     files = {
-        RECIPE: write_recipe(recipe),
-        RECORD: _dump(record.model_dump(mode="json")),
-        VERSIONS: _dump(versions(num_threads)),
+        RECIPE: recipe_text,
+        RECORD: dump_checked(record.model_dump(mode="json")),
+        VERSIONS: dump_checked(versions(num_threads)),
     }
     with new_folder(folder) as temporary:
-        for name, text in files.items():
-            data = text.encode()
+        for name, data in files.items():
             write_blocks(temporary / name, iter([memoryview(data)]), len(data))
         (temporary / "checkpoints").mkdir()
+        if write_init is not None:
+            (temporary / INIT).mkdir()
+            write_init(temporary / INIT)
     return Run(folder, recipe, record)
 
 
@@ -131,20 +152,35 @@ def open_run(folder: str | Path) -> Run:
         raise RunError(f"{folder}: is not a folder")
     if not (folder / RECORD).exists():
         raise RunError(f"{folder}: is not a run folder: it has no {RECORD}")
-    content = read_json(folder / RECORD)
+    content = read_object(folder / RECORD, MAX_BYTES, RunError)
     if content.get("format") != "shadow-run" or content.get("version") != VERSION:
         found = content.get("version")
         raise RunError(
             f"{folder / RECORD}: version must be {VERSION}, got {found!r:.40}; it is from another shadow-gnn"
         )
+    content = without_checksum(folder / RECORD, content, RunError)
     try:
         record = RunRecord.model_validate(content)
-        return Run(folder, read_recipe(folder / RECIPE), record)
     except ValidationError as error:
         first = error.errors()[0]
         raise RunError(f"{folder / RECORD}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    return Run(folder, _kept_recipe(folder, record.recipe), record)
+
+
+def repeated_recipe(folder: Path) -> Recipe:
+    """Return the recipe of the repeats in a folder, with the seed of the first."""
+    return _kept_recipe(folder, read_json(folder / REPEATS).get("recipe"))
+
+
+def _kept_recipe(folder: Path, checksum: object) -> Recipe:
+    """Read recipe.toml after comparing its checksum."""
+    path = folder / RECIPE
+    if checksum_of(read_bytes(path, MAX_BYTES, RunError)) != checksum:
+        raise RunError(f"{path}: was edited or damaged: its checksum does not fit; train an edited recipe as a new run")
+    try:
+        return read_recipe(path)
     except RecipeError as error:
-        raise RunError(f"{folder / RECIPE}: {error.faults[0].removeprefix(RECIPE + ': ')}") from error
+        raise RunError(f"{path}: {error.faults[0].removeprefix(RECIPE + ': ')}") from error
 
 
 def free_folder(recipe: str | Path) -> Path:
@@ -235,23 +271,17 @@ def locked(folder: Path) -> Iterator[None]:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files and folders of a killed process; the caller must hold the lock."""
-    places = (folder.glob(".*.tmp"), (folder / "checkpoints").glob(".*.tmp"), (folder / "cache").rglob(".*.tmp"))
-    for path in list(chain.from_iterable(places)):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+    for place in (folder, folder / "checkpoints"):
+        remove_abandoned(place)
+    for inner, _, _ in os.walk(folder / "cache"):
+        remove_abandoned(Path(inner))
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON in a single step."""
-    write_file(path, _dump(content).encode())
+    """Write JSON with its checksum in a single step."""
+    write_file(path, dump_checked(content))
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object of a run folder; a RunError names the file."""
-    return read_object(path, MAX_BYTES, RunError)
-
-
-def _dump(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=1) + "\n"
+    """Read a JSON object of a run folder after comparing its checksum; a RunError names the file."""
+    return read_checked(path, MAX_BYTES, RunError)

@@ -14,13 +14,14 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from shadow_gnn.base.checked_json import dump_checked
 from shadow_gnn.base.errors import RunError, WriteError
-from shadow_gnn.base.files import new_folder, write_blocks
+from shadow_gnn.base.files import checksum_of, new_folder, write_blocks
 from shadow_gnn.base.ranks import join_ranks
 from shadow_gnn.recipe import Recipe
-from shadow_gnn.recipe.file import read_recipe, write_recipe
+from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.training.run_setup import open_recipe_graph
-from shadow_gnn.training.runs.folder import RECIPE, REPEATS, RESULT, locked, read_json, write_json
+from shadow_gnn.training.runs.folder import RECIPE, REPEATS, RESULT, locked, read_json, repeated_recipe, write_json
 from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe, with_graph_path
 
 VERSION = 1
@@ -36,14 +37,13 @@ def train_repeats(recipe: Recipe, folder: str | Path, num_repeats: int, options:
     if ranks.is_main and os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
-    files = {
-        RECIPE: write_recipe(with_graph_path(recipe, graph)),
-        REPEATS: f'{{"format": "shadow-repeats", "version": {VERSION}, "num_repeats": {num_repeats}}}\n',
-    }
+    text = write_recipe(with_graph_path(recipe, graph)).encode()
+    record = {"format": "shadow-repeats", "version": VERSION, "num_repeats": num_repeats, "recipe": checksum_of(text)}
+    files = {RECIPE: text, REPEATS: dump_checked(record)}
     if ranks.is_main:
         with new_folder(folder) as temporary:
-            for name, text in files.items():
-                write_blocks(temporary / name, iter([memoryview(text.encode())]), len(text.encode()))
+            for name, data in files.items():
+                write_blocks(temporary / name, iter([memoryview(data)]), len(data))
     ranks.from_main(None)  # The others read the folder now.
     return resume_repeats(folder, replace(options, graph=graph))
 
@@ -51,7 +51,7 @@ def train_repeats(recipe: Recipe, folder: str | Path, num_repeats: int, options:
 def resume_repeats(folder: str | Path, options: RunOptions | None = None) -> Path:
     """Train the unfinished repeats, and summarize all."""
     folder, options = Path(folder), options or RunOptions()
-    recipe, num_repeats = read_recipe(folder / RECIPE), count_repeats(folder)
+    num_repeats, recipe = count_repeats(folder), repeated_recipe(folder)
     options = replace(
         options,
         graph=options.graph or open_recipe_graph(recipe.graph),

@@ -9,13 +9,13 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 
-from shadow_gnn.base.errors import TrainingError, WriteError
+from shadow_gnn.base.errors import RunError, TrainingError, WriteError
 from shadow_gnn.base.memory_available import available_memory, check_need
 from shadow_gnn.base.ranks import ALONE, Ranks, join_ranks
 from shadow_gnn.extract import BaseExtractor
@@ -24,20 +24,21 @@ from shadow_gnn.graph.store import check_space
 from shadow_gnn.loading.epochs import RankPart
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
+from shadow_gnn.recipe.normal import warm_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
-from shadow_gnn.training.branches import branch_edges
-from shadow_gnn.training.build import BranchEdges
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
-from shadow_gnn.training.evaluate import evaluate
+from shadow_gnn.training.evaluate import evaluate, with_thresholds
+from shadow_gnn.training.first_weights import open_source, take_weights
 from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
 from shadow_gnn.training.loop import Epoch, FitOptions, Silent, Step, TrainingState, Watcher, fit, stops_early
-from shadow_gnn.training.model_file import ModelConfig, write_model
-from shadow_gnn.training.run_setup import RunSetup, make_setup, open_recipe_graph
-from shadow_gnn.training.runs.folder import METRICS as METRICS_FILE
+from shadow_gnn.training.model_file import TrainedModel, read_model, write_model
+from shadow_gnn.training.run_setup import RunSetup, make_setup, model_config, open_recipe_graph
 from shadow_gnn.training.runs.folder import (
+    INIT,
     RESULT,
+    WARM,
     Run,
     RunRecord,
     check_graph,
@@ -49,6 +50,7 @@ from shadow_gnn.training.runs.folder import (
     remove_leftovers,
     write_json,
 )
+from shadow_gnn.training.runs.folder import METRICS as METRICS_FILE
 from shadow_gnn.training.runs.loggers import CsvLogger, LogPlace, MetricLogger, open_loggers, write_csv
 
 _SMALL_GRAPH = 100_000
@@ -113,17 +115,28 @@ def train_recipe(
         recipe, graph, cache_folder=options.cache_folder or folder / "cache", part=RankPart(ranks.rank, ranks.num_ranks)
     )
     check_disk(setup, ranks)
-    run = _create_run(folder, setup, ranks)
-    _train(run, setup, "last", options.watcher or SilentRun(), ranks)
+    check_test(setup)
+    source = None if recipe.training.init is None else open_source(recipe.training.init)
+    if source is not None:
+        take_weights(setup.model, model_config(setup), source, str(recipe.training.init))
+    run = _create_run(folder, setup, source, ranks)
+    _train(run, setup, "last", options, ranks)
     return run
 
 
-def _create_run(folder: Path, setup: RunSetup, ranks: Ranks) -> Run:
+def _create_run(folder: Path, setup: RunSetup, source: TrainedModel | None, ranks: Ranks) -> Run:
     """Make the run folder as the main rank, and send its record to the others."""
     recipe, made = setup.recipe, None
     if ranks.is_main:
-        num_threads = torch.get_num_threads()
-        made = create_run(folder, recipe, setup.graph, num_threads=num_threads, scopes=_scope_keys(setup))
+        made = create_run(
+            folder,
+            recipe,
+            setup.graph,
+            num_threads=torch.get_num_threads(),
+            scopes=_scope_keys(setup),
+            init=None if source is None else source.config.weights_blake2b,
+            write_init=None if source is None else lambda place: write_model(place, source.model, source.config),
+        )
     record = ranks.from_main(None if made is None else made.record.model_dump(mode="json"))
     return made or Run(folder, recipe, RunRecord.model_validate(record))
 
@@ -146,8 +159,19 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     setup = make_setup(run.recipe, graph, cache_folder=cache_folder, part=RankPart(ranks.rank, ranks.num_ranks))
     check_scopes(run, _scope_keys(setup))
     check_disk(setup, ranks)
-    _train(run, setup, source, options.watcher or SilentRun(), ranks)
+    check_test(setup)
+    if run.record.init is not None:
+        take_weights(setup.model, model_config(setup), _read_init(run), run.folder / INIT)
+    _train(run, setup, source, options, ranks)
     return run
+
+
+def _read_init(run: Run) -> TrainedModel:
+    """Read the weights that a run began with."""
+    found = read_model(run.folder / INIT)
+    if found.config.weights_blake2b != run.record.init:
+        raise RunError(f"{run.folder / INIT}: must hold the weights that the run began with, got others")
+    return found
 
 
 def _scope_keys(setup: RunSetup) -> list[str]:
@@ -157,12 +181,20 @@ def _scope_keys(setup: RunSetup) -> list[str]:
 
 def check_method(recipe: Recipe, ranks: Ranks) -> None:
     """Raise if several processes cannot share the batches of a recipe's method."""
-    method = recipe.training.method
-    if not ranks.alone and method in ("full", "saint"):
-        raise ValueError(
-            f"training: method must be shadow or neighbor for {ranks.num_ranks} processes, got {method!r}, "
-            "whose batches are one graph that cannot be shared; train it as one process"
-        )
+    for key in ("method", "warm_start"):
+        method = getattr(recipe.training, key)
+        if not ranks.alone and method in ("full", "saint", "joint"):
+            known = "shadow" if key == "method" else "none"
+            raise ValueError(
+                f"training: {key} must be {known} or neighbor for {ranks.num_ranks} processes, got {method!r}, "
+                "whose batches are one graph that cannot be shared; train it as one process"
+            )
+
+
+def check_test(setup: RunSetup) -> None:
+    """Raise before the first epoch if the targets of the test cannot be measured."""
+    if setup.has_split("test"):
+        setup.split_loaders("test")
 
 
 def check_disk(setup: RunSetup, ranks: Ranks = ALONE) -> None:
@@ -191,25 +223,33 @@ def with_graph_path(recipe: Recipe, graph: Graph) -> Recipe:
 
 
 def _with_other_paths(recipe: Recipe) -> Recipe:
-    """Return the recipe with absolute paths in its extractors."""
+    """Return the recipe with absolute paths in its extractors, and of the run that it begins with."""
 
     def whole(extractor: BaseExtractor | None) -> BaseExtractor | None:
         return None if extractor is None else extractor.with_absolute_paths()
 
     branches = tuple(branch.model_copy(update={"extractor": whole(branch.extractor)}) for branch in recipe.branches)
-    return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches})
+    init = recipe.training.init
+    training = recipe.training.model_copy(update={"init": None if init is None else str(Path(init).absolute())})
+    return recipe.model_copy(update={"extractor": whole(recipe.extractor), "branches": branches, "training": training})
 
 
-def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks: Ranks) -> None:
+def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks: Ranks) -> None:
     """Train to the end, from a checkpoint if there is one, and write the result."""
     checkpoints = Checkpoints(run.folder / "checkpoints", run.record.run_id)
     if not ranks.is_main:
-        _fit(setup, checkpoint_from_main(None, ranks), _Follower(setup), ranks)
-        _test(setup, checkpoint_from_main(None, ranks), ranks)
+        checkpoint = checkpoint_from_main(None, ranks)
+        if checkpoint is None:
+            _warm_up(run, setup, options, ranks)
+        _fit(setup, checkpoint, _Follower(setup), ranks)
+        _test(_best(setup, checkpoint_from_main(None, ranks), ranks), ranks)
         return
+    watcher = options.watcher or SilentRun()
     with locked(run.folder), ExitStack() as stack:
         remove_leftovers(run.folder)
         checkpoint = checkpoint_from_main(checkpoints.read(source), ranks)
+        if checkpoint is None:
+            _warm_up(run, setup, options, ranks)
         past = [] if checkpoint is None else [Epoch(**epoch) for epoch in checkpoint.content["history"]]
         loggers = _open_loggers(run, setup, past)
         for logger in loggers:
@@ -224,7 +264,23 @@ def _train(run: Run, setup: RunSetup, source: Source, watcher: RunWatcher, ranks
             raise TrainingError(f"{error}{kept}") from error
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
-        _finish(run, setup, state, _test(setup, best, ranks))
+        setup = _best(setup, best, ranks)
+        write_model(run.folder, setup.model, model_config(setup))  # Before the test, which may fail.
+        _finish(run, setup, state, _test(setup, ranks))
+
+
+def _warm_up(run: Run, setup: RunSetup, options: RunOptions, ranks: Ranks) -> None:
+    """Train the recipe's network as a normal GNN, or resume that, in a run of its own, and take its weights."""
+    if run.recipe.training.warm_start == "none":
+        return
+    folder = run.folder / WARM
+    options = replace(options, graph=setup.graph, cache_folder=options.cache_folder or run.folder / "cache")
+    if ranks.from_main(folder.exists()):
+        resume_run(folder, options=options)
+    else:
+        train_recipe(warm_recipe(run.recipe), folder, options=options)
+    ranks.from_main(None)  # The others read the model now.
+    take_weights(setup.model, model_config(setup), read_model(folder), folder)
 
 
 def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks: Ranks) -> TrainingState:
@@ -232,6 +288,8 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
     valid = setup.split_loaders("valid")
 
     def validate(model: torch.nn.Module) -> dict[str, float]:
+        if isinstance(setup.task, NodeTask) and setup.chooses_thresholds:
+            return with_thresholds(model, valid, setup.task, precision=settings.precision, ranks=ranks)[1]
         return evaluate(model, valid, setup.task, precision=settings.precision, ranks=ranks)
 
     options = FitOptions(
@@ -240,10 +298,18 @@ def _fit(setup: RunSetup, checkpoint: Checkpoint | None, watcher: Watcher, ranks
     return fit(setup.model, setup.training_loaders(), setup.task, settings, options)
 
 
-def _test(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> dict[str, float]:
-    """Restore the weights of the best epoch and return the test metrics, if there is a test split."""
+def _best(setup: RunSetup, best: Checkpoint | None, ranks: Ranks) -> RunSetup:
+    """Restore the weights of the best epoch, and choose the thresholds of its labels."""
     assert best is not None
     restore_model(best, setup.model)
+    if not (isinstance(setup.task, NodeTask) and setup.chooses_thresholds):
+        return setup
+    valid, precision = setup.split_loaders("valid"), setup.recipe.training.precision
+    return replace(setup, task=with_thresholds(setup.model, valid, setup.task, precision=precision, ranks=ranks)[0])
+
+
+def _test(setup: RunSetup, ranks: Ranks) -> dict[str, float]:
+    """Return the test metrics, if there is a test split."""
     if not setup.has_split("test"):
         return {}
     precision = setup.recipe.training.precision
@@ -301,7 +367,7 @@ def _open_loggers(run: Run, setup: RunSetup, past: Sequence[Epoch]) -> list[Metr
 def _columns(setup: RunSetup) -> list[str]:
     monitor = monitored(setup.task, setup.recipe.training.monitor)
     valid = [f"valid_{name}" for name in METRICS[setup.task.target]]
-    return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds"]
+    return ["loss", f"train_{monitor}", *valid, "learning_rate", "seconds", "extraction_seconds", "cpu_seconds"]
 
 
 def _numbers(epoch: Epoch) -> dict[str, float]:
@@ -312,14 +378,14 @@ def _numbers(epoch: Epoch) -> dict[str, float]:
         "learning_rate": epoch.learning_rate,
         "seconds": epoch.seconds,
         "extraction_seconds": epoch.extraction_seconds,
+        "cpu_seconds": epoch.cpu_seconds,
     }
 
 
 def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, float]) -> None:
-    """Write the best epoch's model and its metrics; result.json comes last and marks the run as finished."""
+    """Write the metrics of the best epoch; result.json comes last and marks the run as finished."""
     best = state.best
     assert best is not None
-    write_model(run.folder, setup.model, _config(setup))
     rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
     write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
     seconds = [epoch.seconds for epoch in state.history]
@@ -333,39 +399,19 @@ def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, 
         "num_parameters": sum(weight.numel() for weight in setup.model.parameters()),
         "seconds": sum(seconds),
         "seconds_per_epoch": sum(seconds) / len(seconds),
+        "cpu_seconds": sum(epoch.cpu_seconds for epoch in state.history),
     }
+    if run.recipe.training.warm_start != "none":
+        result |= _warm_result(run)
     write_json(run.folder / RESULT, result)
 
 
-def _config(setup: RunSetup) -> ModelConfig:
-    recipe, graph, task = setup.recipe, setup.graph, setup.task
-    names = graph.class_name if isinstance(task, NodeTask) else None
-    return ModelConfig(
-        weights_blake2b="0" * 32,
-        in_dim=0 if graph.x is None else graph.x.shape[1],
-        out_dim=task.out_dim,
-        edge_dim=0 if graph.edge_attr is None else graph.edge_attr.shape[1],
-        edge_weight=graph.edge_weight is not None,
-        branch_edges=_branch_edges(setup),
-        target=task.target,
-        value_mean=task.value_mean if isinstance(task, NodeTask) else 0.0,
-        value_deviation=task.value_deviation if isinstance(task, NodeTask) else 1.0,
-        class_names=None if names is None else tuple(names[number] for number in range(task.out_dim)),
-        branches=recipe.all_branches,
-        inputs=recipe.inputs,
-        link=recipe.link,
-        num_nodes=graph.num_nodes if recipe.inputs.learned_dim else 0,
-        precision=recipe.training.precision,
-        batch_size=recipe.training.batch_size,
-        seed=recipe.seed,
-    )
-
-
-def _branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
-    """Return the edge arrays of each branch, if any branch has the edges of another graph."""
-    if all(extractor.edge_graph(setup.graph) is setup.graph for extractor in setup.evaluation_extractors):
-        return None
-    return tuple(branch_edges(setup.recipe, setup.graph))
+def _warm_result(run: Run) -> dict[str, Any]:
+    """Return the part of a result that tells about the warm start."""
+    warm = open_run(run.folder / WARM).result
+    assert warm is not None
+    kept = {name: warm[name] for name in ("best_epoch", "num_epochs", "valid")}
+    return {"warm_start": {"method": run.recipe.training.warm_start, **kept}, "warm_seconds": warm["seconds"]}
 
 
 def _plain(metrics: Mapping[str, float]) -> dict[str, Any]:

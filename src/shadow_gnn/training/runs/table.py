@@ -14,8 +14,17 @@ from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
-from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.training.runs.folder import METRICS, RECIPE, RECORD, REPEATS, RESULT, RunState, read_json, run_state
+from shadow_gnn.training.runs.folder import (
+    METRICS,
+    RECORD,
+    REPEATS,
+    RESULT,
+    RunState,
+    open_run,
+    read_json,
+    repeated_recipe,
+    run_state,
+)
 from shadow_gnn.training.runs.loggers import read_csv
 
 
@@ -54,10 +63,10 @@ def list_runs(folder: str | Path) -> list[RunLine]:
 
 def _line(folder: Path, name: str) -> RunLine:
     try:
-        recipe = read_recipe(folder / RECIPE)
         state = run_state(folder)
         if (folder / REPEATS).exists():
-            return _repeats_line(folder, name, recipe, state)
+            return _repeats_line(folder, name, repeated_recipe(folder), state)
+        recipe = open_run(folder).recipe
         if state == "finished":
             return _finished_line(name, recipe, read_json(folder / RESULT))
         return _unfinished_line(folder, name, recipe, state)

@@ -68,6 +68,10 @@ class _Part:
     value: Any = None
 
 
+_VALUES_PER_STEP, _MOST_CSR_VALUES = 16, 1000
+_LEAST_COPIED_BYTES, _MOST_COPIES = 1 << 24, 4
+
+
 class _Refused(ValueError):
     """A pickle holds something other than plain arrays."""
 
@@ -129,24 +133,33 @@ def _read_zip(path: Path, handle: BinaryIO) -> Any:
 
 def _read(stream: Any, storage: Storage | None = None) -> Any:
     machine = _Machine(storage)
-    for opcode, argument, _ in pickletools.genops(stream):
+    for num_steps, (opcode, argument, _) in enumerate(pickletools.genops(stream), start=1):
         if opcode.name == "STOP":
-            return _resolved(machine.stack.pop())
+            return _Resolver(_VALUES_PER_STEP * num_steps).resolved(machine.stack.pop())
         machine.step(opcode.name, argument)
     raise _Refused("it ends too early")
 
 
-def _resolved(value: Any) -> Any:
-    """Replace parts by finished arrays."""
-    if isinstance(value, _Part):
-        return _resolved(value.value) if isinstance(value.value, (dict, list)) else value.value
-    if isinstance(value, _Name):
-        raise _Refused(f"it holds {value!r}")
-    if isinstance(value, dict):
-        return {_resolved(key): _resolved(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_resolved(item) for item in value]
-    return tuple(_resolved(item) for item in value) if isinstance(value, tuple) else value
+class _Resolver:
+    """Replaces parts by finished arrays, up to a number of values: containers that hold others twice grow as 2^n."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def resolved(self, value: Any) -> Any:
+        """Return a value without parts."""
+        self._left -= 1
+        if self._left < 0:
+            raise _Refused("it repeats its own values too often")
+        if isinstance(value, _Part):
+            return self.resolved(value.value) if isinstance(value.value, (dict, list)) else value.value
+        if isinstance(value, _Name):
+            raise _Refused(f"it holds {value!r}")
+        if isinstance(value, dict):
+            return {self.resolved(key): self.resolved(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.resolved(item) for item in value]
+        return tuple(self.resolved(item) for item in value) if isinstance(value, tuple) else value
 
 
 class _Machine:
@@ -157,11 +170,14 @@ class _Machine:
         self._marks: list[int] = []
         self._memo: dict[int, Any] = {}
         self._storage = storage
+        self._storages: dict[str, Array] = {}
+        self._raw_bytes = self._made_bytes = 0
 
     def step(self, name: str, argument: Any) -> None:
         """Follow one instruction."""
         if name in _VALUES:
             self.stack.append(_CONSTANTS.get(name, argument))
+            self._raw_bytes += len(argument) if isinstance(argument, (bytes, str)) else 0
         elif name in _EMPTY:
             self.stack.append(_EMPTY[name]())
         elif name in _TUPLES:
@@ -230,6 +246,14 @@ class _Machine:
     def _reduce(self) -> None:
         name, arguments = self._take(2)
         self.stack.append(_made(name, arguments))
+        self._count(self.stack[-1])
+
+    def _count(self, made: Any) -> None:
+        """Count the bytes of a new array; many copies of the same bytes are refused."""
+        if isinstance(made, np.ndarray):
+            self._made_bytes += made.nbytes
+            if self._made_bytes > max(_MOST_COPIES * self._raw_bytes, _LEAST_COPIED_BYTES):
+                raise _Refused("it copies its own bytes too often")
 
     _newobj = _reduce
 
@@ -240,6 +264,7 @@ class _Machine:
             raise _Refused("it fills an object that is not an array")
         fill: dict[str, Callable[[_Part, Any], Any]] = {"array": _array, "dtype": _dtype, "csr": _csr}
         part.value = fill[part.kind](part, state)
+        self._count(part.value)
 
     def _binpersid(self) -> None:
         (given,) = self._take(1)
@@ -247,7 +272,10 @@ class _Machine:
         dtype = _STORAGES.get(str(storage_type).removeprefix("torch "))
         if kind != "storage" or dtype is None or self._storage is None:
             raise _Refused(f"it holds a tensor of {storage_type}")
-        self.stack.append(self._storage(str(key), np.dtype(dtype), int(count)))
+        if str(key) not in self._storages:
+            self._storages[str(key)] = self._storage(str(key), np.dtype(dtype), int(count))
+            self._raw_bytes += self._storages[str(key)].nbytes
+        self.stack.append(self._storages[str(key)])
 
 
 def _made(name: Any, arguments: tuple[Any, ...]) -> Any:
@@ -301,7 +329,7 @@ def _array(part: _Part, state: tuple[Any, ...]) -> Array:
 
 
 def _csr(part: _Part, state: dict[str, Any]) -> CsrMatrix:
-    found = {str(key): _resolved(value) for key, value in state.items()}
+    found = {str(key): _Resolver(_MOST_CSR_VALUES).resolved(value) for key, value in state.items()}
     rows, columns = found["_shape"] if "_shape" in found else found["shape"]
     return CsrMatrix(found["indptr"], found["indices"], found["data"], (int(rows), int(columns)))
 
@@ -311,5 +339,7 @@ def _tensor(storage: Array, offset: int, size: tuple[int, ...], stride: tuple[in
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     if min((offset, *size, *stride)) < 0 or (0 not in size and last >= len(storage)):
         raise _Refused(f"a tensor of size {size} goes beyond its storage")
+    if math.prod(size) * storage.itemsize > max(storage.nbytes, _LEAST_COPIED_BYTES):
+        raise _Refused(f"a tensor of size {size} repeats the values of its storage")
     strides = [step * storage.itemsize for step in stride]
     return np.lib.stride_tricks.as_strided(storage[offset:], size, strides).copy()

@@ -1,0 +1,69 @@
+"""The study of bench/study: the probe of a budget, and a short study that is killed and resumed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.communities import communities
+
+from shadow_gnn.graph.store import save_graph
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "bench" / "study"))
+
+from study_graphs import StudyGraph  # noqa: E402
+from study_jobs import Cell, Job, recipe_of, search  # noqa: E402
+from study_results import Result  # noqa: E402
+from study_runs import epochs_within  # noqa: E402
+
+
+def test_probe_scales_with_the_budget():
+    recipe = recipe_of(
+        Job(Cell("g", "full", "sage", 3), 0, "budget", 0),
+        StudyGraph("g", 1),
+        search(Cell("g", "full", "sage", 3), 1)[0],
+        3,
+    )
+    few, many = (epochs_within(recipe, communities(), seconds) for seconds in (1e-6, 5.0))
+    assert few == 1
+    assert many > 20
+
+
+def study(command, folder, *more):
+    arguments = [sys.executable, str(ROOT / "bench" / "study"), command, "--smoke", "--folder", str(folder / "s")]
+    return [*arguments, "--graphs", str(folder), *more]
+
+
+def test_short_study_resumes_after_kills_and_repeats_nothing(tmp_path):
+    save_graph(communities(200), tmp_path / "smoke")
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    results = tmp_path / "s" / "results"
+    before = {}
+    for wanted in (1, 3):
+        process = subprocess.Popen(study("run", tmp_path), env=environment, stdout=subprocess.DEVNULL)
+        while process.poll() is None and len(list(results.glob("*.json"))) < wanted:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = {path.name: path.read_bytes() for path in results.glob("*.json")}
+        assert before.items() <= now.items()
+        before = now
+    assert len(before) >= 3
+    done = subprocess.run(study("run", tmp_path), env=environment, capture_output=True, text=True, check=True)
+    now = {path.name: path.read_bytes() for path in results.glob("*.json")}
+    assert before.items() <= now.items()
+    assert len(done.stdout.splitlines()) == len(now) - len(before) == 10 - len(before)
+    for content in now.values():
+        result = Result(
+            **{name: value for name, value in json.loads(content).items() if name not in ("format", "version")}
+        )
+        assert result.correct("test").mean() == result.test
+        assert result.cpu_seconds > 0
+        assert str(tmp_path) not in content.decode()
+    subprocess.run(study("page", tmp_path, "--out", str(tmp_path / "page.md")), env=environment, check=True)
+    assert "## smoke" in (tmp_path / "page.md").read_text()
