@@ -101,6 +101,7 @@ bool rescue_map(const void* address) {
 }
 
 void survive_cut_maps(nb::object raised, unsigned long thread) {
+  if (!PyExceptionClass_Check(raised.ptr())) throw nb::type_error("exception must be a class of exceptions");
   exception = raised.release().ptr();  // Lives as long as the process.
   main_thread = thread;
   detail::install_handler();

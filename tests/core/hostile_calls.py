@@ -400,6 +400,8 @@ GENERATORS: dict[str, Make] = {
     "combine_lists": make_combine,
     "collate": make_collate,
     "drnl": make_drnl,
+    "cut_file": lambda _: (_core.cut_file, [], {}),
+    "survive_cut_maps": lambda _: (_core.survive_cut_maps, [OSError, 1], {}),
     "gather_float": make_gather_float,
     "gather_raw": make_gather_raw,
     "gather_ragged": make_gather_ragged,
