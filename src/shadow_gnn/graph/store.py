@@ -157,8 +157,8 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
     column_name = None if graph.column_names is None else NodeNames.of(graph.column_names)
-    names = (("node_name", graph.node_name), ("class_name", graph.class_name), ("column_name", column_name))
-    for name, texts in names:
+    named = {"node_name": graph.node_name, "class_name": graph.class_name, "column_name": column_name}
+    for name, texts in named.items():
         if texts is not None:
             arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
