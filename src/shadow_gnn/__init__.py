@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.generators.folder import generate_graph as generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan as GraphPlan
     from shadow_gnn.graph.generators.plan import disk_need as disk_need
+    from shadow_gnn.graph.importing.from_tables import from_tables as from_tables
     from shadow_gnn.graph.importing.in_memory import from_edges as from_edges
     from shadow_gnn.graph.importing.in_memory import from_networkx as from_networkx
     from shadow_gnn.graph.importing.in_memory import from_pyg as from_pyg
@@ -176,6 +177,7 @@ _HOME = {
     "from_networkx": "graph.importing.in_memory",
     "from_pyg": "graph.importing.in_memory",
     "from_scipy": "graph.importing.in_memory",
+    "from_tables": "graph.importing.from_tables",
     "full_batch_need": "base.memory_needs",
     "generate_graph": "graph.generators.folder",
     "get_dataset": "graph.datasets.named",

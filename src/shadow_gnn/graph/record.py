@@ -6,7 +6,7 @@ Not for: reading or writing files (store.py), nor for building a CSR from raw ed
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -145,7 +145,7 @@ def feature_arrays(x: Features) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class NodeNames:
-    """Names of nodes or classes as text, in one block of bytes that can be memory-mapped."""
+    """Names of nodes, classes or columns as text, in one block of bytes that can be memory-mapped."""
 
     ptr: Array
     """int64 [N + 1], start of each name in `text`."""
@@ -155,6 +155,14 @@ class NodeNames:
     def __post_init__(self) -> None:
         if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
             raise ValueError(f"NodeNames: ptr must run from 0 to {len(self.text)}, the number of bytes")
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> NodeNames:
+        """Return the names that some texts are."""
+        encoded = [text.encode() for text in texts]
+        ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(text) for text in encoded], out=ptr[1:])
+        return cls(ptr, np.frombuffer(b"".join(encoded), np.uint8))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
@@ -197,6 +205,10 @@ class Graph:
     """Original ids of the source, if they were not 0..N-1."""
     class_name: NodeNames | None = None
     """Name of each class, or None."""
+    column_names: tuple[str, ...] | None = None
+    """Name of each feature column, or None."""
+    import_toml: str | None = None
+    """Text of import.toml, the record of how the columns of tables were encoded; None for other sources."""
     path: Path | None = None
     """Folder of an opened graph; None for a graph made in memory."""
     fingerprint_hint: str | None = None
@@ -209,6 +221,7 @@ class Graph:
             _check_lists(self)
             _check_weights(self.edge_weight)
         object.__setattr__(self, "directed", bool(self.directed))
+        object.__setattr__(self, "column_names", None if self.column_names is None else tuple(self.column_names))
         object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
         object.__setattr__(self, "pairs", MappingProxyType(dict(self.pairs)))
 
@@ -366,6 +379,7 @@ def _check_shapes(graph: Graph) -> None:
         if rows is not None and rows != graph.num_nodes:
             raise ValueError(f"Graph: {name} must have one row per node ({graph.num_nodes}), got {rows}")
     _check_class_names(graph)
+    _check_column_names(graph)
     _check_pairs(graph)
     for name in ("edge_weight", "edge_attr", "edge_id"):
         array = getattr(graph, name)
@@ -381,6 +395,18 @@ def _check_pairs(graph: Graph) -> None:
         if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
             worst = pairs.min() if pairs.min() < 0 else pairs.max()
             raise ValueError(f"Graph: pairs {name} must be of {id_range(graph.num_nodes)}, got {int(worst)}")
+
+
+def _check_column_names(graph: Graph) -> None:
+    names = graph.column_names
+    if names is None:
+        return
+    given, columns = len(names), 0 if graph.x is None else graph.x.shape[1]
+    if given != columns:
+        raise ValueError(f"Graph: column_names must have a name for each of {columns} feature columns, got {given}")
+    if len(set(names)) != given:
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise ValueError(f"Graph: column_names must differ, {twice!r} appears twice")
 
 
 def _check_class_names(graph: Graph) -> None:

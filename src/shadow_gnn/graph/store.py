@@ -25,6 +25,7 @@ from shadow_gnn.base.files import (
     Written,
     map_npy,
     new_folder,
+    open_regular,
     silent,
     write_blocks,
     write_npy,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.manifest import FileEntry, Manifest
 
 MANIFEST = "graph.json"
+_IMPORT_RECORD = "import.toml"
 _SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _FREE_BYTES = 1 << 16
 
@@ -66,6 +68,8 @@ def open_graph(folder: str | Path) -> Graph:
             pairs={name[6:]: array for name, array in arrays.items() if name.startswith("pairs/")},
             node_name=_names(arrays, "node_name"),
             class_name=_names(arrays, "class_name"),
+            column_names=_column_names(folder, arrays),
+            import_toml=_import_record(folder, manifest),
             path=Path(os.path.abspath(folder)),
             fingerprint_hint=manifest.fingerprint,
         )
@@ -98,12 +102,14 @@ class Contents:
     """F, or None without features."""
     fingerprint: str | None = None
     """Hash of the topology and the edge weights; None to compute it."""
+    import_toml: str | None = None
+    """Text of import.toml; None to write none."""
 
 
 def contents_of(graph: Graph) -> Contents:
     """Return the contents of the folder of a graph."""
     columns = None if graph.x is None else graph.x.shape[1]
-    return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint)
+    return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint, graph.import_toml)
 
 
 def save_contents(
@@ -128,6 +134,10 @@ def save_contents(
             if any(name.startswith(f"{inner}/") for name in arrays):
                 (temporary / inner).mkdir()
         written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
+        record = None if contents.import_toml is None else contents.import_toml.encode()
+        if record is not None:
+            block = iter([memoryview(record)])
+            written[_IMPORT_RECORD] = write_blocks(temporary / _IMPORT_RECORD, block, len(record))
         data = _describe(contents, written)
         write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
         if check is not None:
@@ -146,7 +156,9 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
         arrays |= feature_arrays(graph.x)
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
-    for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+    column_name = None if graph.column_names is None else NodeNames.of(graph.column_names)
+    named = {"node_name": graph.node_name, "class_name": graph.class_name, "column_name": column_name}
+    for name, texts in named.items():
         if texts is not None:
             arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
@@ -211,8 +223,38 @@ def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
     return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
 
 
+def _column_names(folder: Path, arrays: dict[str, Array]) -> tuple[str, ...] | None:
+    names = _names(arrays, "column_name")
+    if names is None:
+        return None
+    if (np.diff(names.ptr) < 0).any():
+        raise FolderError(f"{folder / 'column_name_ptr.npy'}: must not fall, it does")
+    try:
+        return tuple(names[number] for number in range(len(names)))
+    except UnicodeDecodeError as error:
+        raise FolderError(f"{folder / 'column_name_text.npy'}: is not UTF-8: {error}") from error
+
+
+def _import_record(folder: Path, manifest: Manifest) -> str | None:
+    """Read import.toml, which must have the size that graph.json says; verify.py compares its checksum."""
+    entry = manifest.import_record
+    if entry is None:
+        return None
+    path = folder / _IMPORT_RECORD
+    try:
+        with open_regular(path, follow_links=False) as handle:
+            data = handle.read(entry.num_bytes + 1)
+        if len(data) != entry.num_bytes:
+            raise FolderError(f"{path}: must have {entry.num_bytes} bytes as {MANIFEST} says, it does not")
+        return data.decode()
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise FolderError(f"{path}: is not UTF-8: {error}") from error
+
+
 def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
-    from shadow_gnn.graph.manifest import FileEntry, Manifest, dump_manifest
+    from shadow_gnn.graph.manifest import FileEntry, Manifest, TextEntry, dump_manifest
 
     arrays: Mapping[str, Any] = contents.arrays
     entries = {}
@@ -223,6 +265,7 @@ def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
     fingerprint = contents.fingerprint or topology_fingerprint(
         arrays["indptr"], arrays["indices"], arrays.get("edge_weight")
     )
+    record = written.get(_IMPORT_RECORD)
     manifest = Manifest(
         format="shadow-graph",
         version=1,
@@ -232,6 +275,7 @@ def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
         num_feature_columns=contents.num_feature_columns,
         fingerprint=fingerprint,
         files=entries,
+        import_record=None if record is None else TextEntry(num_bytes=record.num_bytes, blake2b=record.checksum),
     )
     return dump_manifest(manifest)
 
@@ -250,7 +294,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         for name in sorted((*folders, *names)):
             relative = os.path.relpath(os.path.join(inner, name), folder)
             known = relative in ("split", "pairs") if name in folders else re.fullmatch(FILE_NAME, relative)
-            if not known and relative != MANIFEST:
+            if not known and relative not in (MANIFEST, _IMPORT_RECORD):
                 raise WriteError(f"{folder}: holds {relative!r}, not part of a graph, so it is not overwritten")
 
 

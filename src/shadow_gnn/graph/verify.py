@@ -26,9 +26,10 @@ def verify_graph(folder: str | Path, progress: Progress = silent) -> None:
     folder = Path(folder)
     graph = open_graph(folder)
     manifest, _ = open_arrays(folder)
-    _check_no_strangers(folder, set(manifest.files))
-    for step, (name, entry) in enumerate(manifest.files.items()):
-        progress("checksums", step, len(manifest.files))
+    files = manifest.written
+    _check_no_strangers(folder, set(files))
+    for step, (name, entry) in enumerate(files.items()):
+        progress("checksums", step, len(files))
         _check_file(folder / name, Written(entry.num_bytes, entry.blake2b))
     progress("lists", 0, 1)
     _check_ptr(folder / "indptr.npy", graph.indptr)
