@@ -18,11 +18,12 @@ from shadow_gnn.graph.record import MAX_COLUMNS
 VERSION = 1
 MAX_BYTES = 1 << 20
 FILE_NAME = (
-    r"^(indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
+    r"^(blocks|indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
     r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
 )
 
 ARRAY_TYPES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "blocks": (("uint32",), (1,)),
     "indptr": (("int64",), (1,)),
     "indices": (("int32", "int64"), (1,)),
     "x": (("float32", "float16", "int8"), (2,)),
@@ -62,7 +63,7 @@ class _Strict(BaseModel):
 class FileEntry(_Strict):
     """Description of one .npy file."""
 
-    dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8"]
+    dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8", "uint32"]
     """NumPy name of the values' type, little-endian."""
     shape: Annotated[list[Count], Field(min_length=1, max_length=2), AfterValidator(_checked_columns)]
     """Rows first."""

@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.checked import checked_lists
+
+if TYPE_CHECKING:
+    from shadow_gnn.graph.block_check import FolderCheck
 
 Ints = NDArray[np.int64]
 Array = NDArray[Any]
@@ -201,6 +204,8 @@ class Graph:
     """Folder of an opened graph; None for a graph made in memory."""
     fingerprint_hint: str | None = None
     """The stored fingerprint of the topology; None to compute it."""
+    check: FolderCheck | None = field(default=None, repr=False)
+    """The check of the folder's bytes; None for a graph made in memory, and if the check is off."""
 
     def __post_init__(self) -> None:
         _check_shapes(self)
@@ -236,6 +241,16 @@ class Graph:
         names = ("indptr", "indices")
         return checked_lists(self.indptr, self.indices, self.num_nodes, path=self.path, names=names)
 
+    def raise_damage(self) -> None:
+        """Raise a FolderError if the check of the folder has found damage so far."""
+        if self.check is not None:
+            self.check.raise_fault()
+
+    def confirm(self) -> None:
+        """Wait for the check of the folder; a FolderError names the damaged file. Called before results are written."""
+        if self.check is not None:
+            self.check.confirm()
+
     def __repr__(self) -> str:
         return as_line("Graph", self._facts())
 
@@ -266,8 +281,8 @@ class Graph:
         if self.path is not None:
             from shadow_gnn.graph.store import open_graph
 
-            return open_graph, (self.path,)
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+            return partial(open_graph, check=False), (self.path,)  # This process checks for all.
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "check"}
         values |= {"splits": dict(self.splits), "pairs": dict(self.pairs)}
         return partial(Graph, **values), ()
 

@@ -23,12 +23,14 @@ from shadow_gnn.base.files import (
     Progress,
     Rows,
     Written,
+    checksum_of,
     map_npy,
     new_folder,
     silent,
     write_blocks,
     write_npy,
 )
+from shadow_gnn.graph.block_check import FolderCheck, checks_are_on
 from shadow_gnn.graph.record import (
     Array,
     DenseFeatures,
@@ -44,14 +46,21 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.manifest import FileEntry, Manifest
 
 MANIFEST = "graph.json"
+BLOCKS = "blocks"
+"""Name of the array with the checksums of blocks."""
 _SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _FREE_BYTES = 1 << 16
 
 
-def open_graph(folder: str | Path) -> Graph:
-    """Open a graph folder: arrays are mapped read-only, and only the headers of the files are read."""
+def open_graph(folder: str | Path, *, check: bool = True) -> Graph:
+    """Open a graph folder with its arrays mapped read-only.
+
+    check: compare blocks with their checksums, at once in a small folder, otherwise in the background. False, or
+    SHADOW_CHECK=off in the environment: only the headers of the files are read.
+    """
     folder = Path(folder)
     manifest, arrays = open_arrays(folder)
+    started = _start_check(folder, manifest, arrays) if check and checks_are_on() else None
     try:
         graph = Graph(
             indptr=arrays["indptr"],
@@ -68,6 +77,7 @@ def open_graph(folder: str | Path) -> Graph:
             class_name=_names(arrays, "class_name"),
             path=Path(os.path.abspath(folder)),
             fingerprint_hint=manifest.fingerprint,
+            check=started,
         )
     except KeyError as error:
         raise FolderError(f"{folder}: {error.args[0]}.npy is missing") from error
@@ -102,6 +112,7 @@ class Contents:
 
 def contents_of(graph: Graph) -> Contents:
     """Return the contents of the folder of a graph."""
+    graph.confirm()
     columns = None if graph.x is None else graph.x.shape[1]
     return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint)
 
@@ -128,10 +139,15 @@ def save_contents(
             if any(name.startswith(f"{inner}/") for name in arrays):
                 (temporary / inner).mkdir()
         written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
-        data = _describe(contents, written)
+        sums = np.array(
+            [sum_ for name in sorted(written, key=lambda name: f"{name}.npy") for sum_ in written[name].blocks],
+            np.uint32,
+        )
+        written[BLOCKS] = write_npy(temporary / f"{BLOCKS}.npy", sums)
+        data = _describe(contents, written, sums)
         write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
         if check is not None:
-            check(open_graph(temporary))
+            check(open_graph(temporary, check=False))
         check_target(folder, overwrite=overwrite)  # Something may have been put there in the meantime.
 
 
@@ -168,6 +184,21 @@ def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
             _check_inner_folder(folder / inner)
     arrays = {name[:-4]: _map(folder / name, entry) for name, entry in manifest.files.items()}
     return manifest, arrays
+
+
+def _start_check(folder: Path, manifest: Manifest, arrays: dict[str, Array]) -> FolderCheck | None:
+    """Check the blocks of a folder; one of an earlier version of the program has no checksums of blocks."""
+    sums = arrays.get(BLOCKS)
+    if sums is None:
+        return None
+    if checksum_of((folder / f"{BLOCKS}.npy").read_bytes()) != manifest.files[f"{BLOCKS}.npy"].blake2b:
+        raise FolderError(f"{folder / f'{BLOCKS}.npy'}: was edited or damaged: its checksum does not fit")
+    return FolderCheck(Path(os.path.abspath(folder)), _checked_sizes(manifest), np.array(sums))
+
+
+def _checked_sizes(manifest: Manifest) -> dict[str, int]:
+    """Return the bytes of the files whose blocks have checksums, in the order of those."""
+    return {name: entry.num_bytes for name, entry in sorted(manifest.files.items()) if name != f"{BLOCKS}.npy"}
 
 
 def _map(path: Path, entry: FileEntry) -> Array:
@@ -211,10 +242,10 @@ def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
     return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
 
 
-def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
+def _describe(contents: Contents, written: dict[str, Written], sums: Array) -> bytes:
     from shadow_gnn.graph.manifest import FileEntry, Manifest, dump_manifest
 
-    arrays: Mapping[str, Any] = contents.arrays
+    arrays: Mapping[str, Any] = {**contents.arrays, BLOCKS: sums}
     entries = {}
     for name, array in arrays.items():
         entry = {"dtype": array.dtype.name, "shape": list(array.shape)}

@@ -265,6 +265,7 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
         setup = _best(setup, best, ranks)
+        setup.graph.confirm()
         write_model(run.folder, setup.model, model_config(setup))  # Before the test, which may fail.
         _finish(run, setup, state, _test(setup, ranks))
 
