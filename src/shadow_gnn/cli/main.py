@@ -22,7 +22,7 @@ from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scop
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
-from shadow_gnn.cli.studies import baselines, cost, reproduce, theory
+from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
 from shadow_gnn.cli.training import memory, resume, runs, train, tune
 
 app = new_app(
@@ -64,6 +64,7 @@ _COMMANDS = {
         "ensemble": ensemble.ensemble_command,
     },
     "Studies": {
+        "advise": advise.advise_command,
         "baselines": baselines.baselines_command,
         "cost": cost.cost_command,
         "theory": theory.theory_command,
