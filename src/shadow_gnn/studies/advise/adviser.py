@@ -1,4 +1,4 @@
-"""advise: try several kinds of models on a sample of a graph's targets, and recommend one.
+"""Adviser: try several kinds of models on a sample of a graph's targets, and recommend one.
 
 Not for: final results, or test targets, which are never read.
 """
