@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.generators.folder import generate_graph as generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan as GraphPlan
     from shadow_gnn.graph.generators.plan import disk_need as disk_need
+    from shadow_gnn.graph.importing.from_tables import from_tables as from_tables
     from shadow_gnn.graph.importing.in_memory import from_edges as from_edges
     from shadow_gnn.graph.importing.in_memory import from_networkx as from_networkx
     from shadow_gnn.graph.importing.in_memory import from_pyg as from_pyg
@@ -72,6 +73,8 @@ if TYPE_CHECKING:
     from shadow_gnn.recipe.named import find_recipe as find_recipe
     from shadow_gnn.recipe.named import paper_recipe as paper_recipe
     from shadow_gnn.recipe.named import paper_recipe_names as paper_recipe_names
+    from shadow_gnn.studies.advise import AdviseOptions as AdviseOptions
+    from shadow_gnn.studies.advise import advise as advise
     from shadow_gnn.studies.analysis.cost_quality_plot import plot_comparison as plot_comparison
     from shadow_gnn.studies.analysis.learning_curves import plot_learning_curves as plot_learning_curves
     from shadow_gnn.studies.analysis.learning_curves import read_curve as read_curve
@@ -102,6 +105,7 @@ if TYPE_CHECKING:
     from shadow_gnn.tasks.task import node_task as node_task
     from shadow_gnn.training.build import build_extractor as build_extractor
     from shadow_gnn.training.build import build_model as build_model
+    from shadow_gnn.training.defaults import default_recipe as default_recipe
     from shadow_gnn.training.evaluate import evaluate as evaluate
     from shadow_gnn.training.evaluate import outputs as outputs
     from shadow_gnn.training.link_setup import link_problem as link_problem
@@ -117,6 +121,7 @@ __version__ = "0.1.0"
 
 # Where each name lives, below shadow_gnn.
 _HOME = {
+    "AdviseOptions": "studies.advise",
     "Batch": "loading.batch",
     "BranchRecipe": "recipe",
     "DenseFeatures": "graph.record",
@@ -154,6 +159,7 @@ _HOME = {
     "TuneOptions": "studies.tune.tuning",
     "TwinExplainer": "studies.explain.gnn_explainer",
     "WalkSampler": "normal",
+    "advise": "studies.advise",
     "available_memory": "base.memory_available",
     "build_extractor": "training.build",
     "build_model": "training.build",
@@ -163,6 +169,7 @@ _HOME = {
     "count_subgraphs": "normal",
     "dataset_differences": "graph.datasets.statistics",
     "dataset_statistics": "graph.datasets.statistics",
+    "default_recipe": "training.defaults",
     "disk_need": "graph.generators.plan",
     "draw_scope": "studies.analysis.scope_drawing",
     "edge_saliency": "studies.explain.saliency",
@@ -176,6 +183,7 @@ _HOME = {
     "from_networkx": "graph.importing.in_memory",
     "from_pyg": "graph.importing.in_memory",
     "from_scipy": "graph.importing.in_memory",
+    "from_tables": "graph.importing.from_tables",
     "full_batch_need": "base.memory_needs",
     "generate_graph": "graph.generators.folder",
     "get_dataset": "graph.datasets.named",

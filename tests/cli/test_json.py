@@ -60,7 +60,7 @@ def test_resume_prints_the_result_of_the_run(folder):
 def test_predict_prints_the_number_of_predictions(folder):
     found = numbers("predict", "first", "--targets", "3,17", "--out", "two.csv")
     assert found.pop("targets_per_second") > 0
-    assert found == {"out": "two.csv", "num_predictions": 2}
+    assert found == {"out": "two.csv", "num_predictions": 2, "warnings": []}
 
 
 def test_correct_prints_settings_and_accuracy(folder):

@@ -42,6 +42,8 @@ def full_graph(sparse=False):
         pairs={"valid_pos": np.array([[0, 2], [2, 3]]), "valid_neg": np.zeros((0, 2), np.int64)},
         node_name=NodeNames(np.array([0, 1, 3, 3, 7]), np.frombuffer("aöbcde".encode(), np.uint8)),
         class_name=NodeNames(np.array([0, 2, 5]), np.frombuffer(b"noyes", np.uint8)),
+        column_names=tuple(f"größe {number}" for number in range(5 if sparse else 2)),
+        import_toml='[nodes.größe]\nkind = "number"\n',
     )
 
 
@@ -52,6 +54,8 @@ def assert_equal(left, right):
         assert array.dtype == arrays[1][name].dtype, name
         np.testing.assert_array_equal(array, arrays[1][name], err_msg=name)
     assert left.directed == right.directed
+    assert left.column_names == right.column_names
+    assert left.import_toml == right.import_toml
     assert left.fingerprint == right.fingerprint
 
 
@@ -253,7 +257,7 @@ def test_broken_manifest_is_refused(folder, content):
         open_graph(folder)
 
 
-@pytest.mark.parametrize("name", ["indptr.npy", "x.npy", "split/train.npy", "node_name_text.npy"])
+@pytest.mark.parametrize("name", ["indptr.npy", "x.npy", "split/train.npy", "node_name_text.npy", "import.toml"])
 def test_missing_truncated_linked_and_swapped_files_are_named(folder, name):
     path = folder / name
     whole = path.read_bytes()
@@ -282,7 +286,7 @@ def test_split_folder_that_is_a_link_is_refused(folder):
 
 
 def test_verify_catches_a_flip_of_any_bit(folder):
-    files = sorted(folder.rglob("*.npy"))
+    files = sorted((*folder.rglob("*.npy"), folder / "import.toml"))
     rng = np.random.default_rng(0)
     for path in files:
         whole = bytearray(path.read_bytes())
@@ -294,6 +298,29 @@ def test_verify_catches_a_flip_of_any_bit(folder):
                 verify_graph(folder)
         path.write_bytes(whole)
     verify_graph(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "text"),
+    [
+        ("column_name_ptr", np.array([0, 19, 18]), "column_name_ptr.npy: must not fall"),
+        ("column_name_ptr", np.array([0, 4, 7]), "ptr must run from 0"),
+        ("column_name_text", np.full(18, 255, np.uint8), "column_name_text.npy: is not UTF-8"),
+        ("column_name_text", np.frombuffer(b"a" * 18, np.uint8), "column_names must differ, 'aaaaaaaaa' appears twice"),
+    ],
+)
+def test_damaged_column_names_are_refused(folder, name, array, text):
+    np.save(folder / f"{name}.npy", array)
+    with pytest.raises(FolderError, match=text):
+        open_graph(folder)
+
+
+def test_graph_without_import_record_keeps_the_older_layout(tmp_path):
+    save_graph(from_edges([0], [1]), tmp_path / "g")
+    assert "import_record" not in (tmp_path / "g" / "graph.json").read_text()
+    (tmp_path / "g" / "import.toml").write_text("")
+    with pytest.raises(FolderError, match=r"import\.toml: is not listed"):
+        verify_graph(tmp_path / "g")
 
 
 def test_verify_names_a_stranger(folder):

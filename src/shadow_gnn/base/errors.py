@@ -10,6 +10,10 @@ class ShadowError(Exception):
     """A fault that the user can fix; the command line shows one line and exits with 2."""
 
 
+class FitWarning(UserWarning):
+    """A graph differs from the graph of training so that predictions or metrics may mislead."""
+
+
 class SourceError(ShadowError):
     """An input file is not valid; the text names the file and the fault."""
 

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ class LazyRows:
 
 
 BLOCK_BYTES = 1 << 23
+CHECK_BYTES = 1 << 20
+"""Bytes of a block that has a checksum of its own."""
 MAX_HEADER_BYTES = 10_000
 
 _MAGIC = b"\x93NUMPY"
@@ -114,6 +117,33 @@ class Written:
     """Bytes in the file."""
     checksum: str
     """blake2b of all its bytes, 32 hex digits."""
+    blocks: tuple[int, ...] = ()
+    """CRC-32 of each block of CHECK_BYTES; the last one may be shorter."""
+
+
+class _Sums:
+    """Checksums of a stream: of all its bytes, and of its blocks."""
+
+    def __init__(self) -> None:
+        self._whole, self._blocks, self._crc, self._done = new_checksum(), list[int](), 0, 0
+
+    def update(self, data: bytes | memoryview) -> None:
+        """Add the next bytes."""
+        self._whole.update(data)
+        left = memoryview(data)
+        while len(left):
+            part = left[: CHECK_BYTES - self._done % CHECK_BYTES]
+            self._crc = zlib.crc32(part, self._crc)
+            self._done += len(part)
+            if self._done % CHECK_BYTES == 0:
+                self._blocks.append(self._crc)
+                self._crc = 0
+            left = left[len(part) :]
+
+    def written(self) -> Written:
+        """Return the sums of everything so far."""
+        rest = [self._crc] if self._done % CHECK_BYTES else []
+        return Written(self._done, self._whole.hexdigest(), (*self._blocks, *rest))
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -240,14 +270,14 @@ def npy_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 
 def describe_file(path: Path, progress: Progress = silent, *, follow_links: bool = True) -> Written:
     """Return the size and checksum of a file."""
-    checksum, done = new_checksum(), 0
+    sums, done = _Sums(), 0
     with open_regular(path, follow_links=follow_links) as handle:
         total = os.fstat(handle.fileno()).st_size
         while block := handle.read(BLOCK_BYTES):
-            checksum.update(block)
+            sums.update(block)
             done += len(block)
             progress(f"checking {path.name}", done, total)
-    return Written(done, checksum.hexdigest())
+    return sums.written()
 
 
 def write_npy(path: Path, array: NDArray[Any] | Rows, progress: Progress = silent) -> Written:
@@ -289,15 +319,14 @@ def write_blocks(path: Path, blocks: Iterator[memoryview], num_bytes: int) -> Wr
 
 def _pour(blocks: Iterator[memoryview], handle: int) -> Written:
     """Write blocks into an open file and flush it to disk."""
-    checksum, done = new_checksum(), 0
+    sums = _Sums()
     for block in blocks:
-        checksum.update(block)
+        sums.update(block)
         left = block
         while len(left):
             left = left[os.write(handle, left) :]
-        done += len(block)
     os.fsync(handle)
-    return Written(done, checksum.hexdigest())
+    return sums.written()
 
 
 def write_file(path: Path, data: bytes) -> Written:

@@ -22,8 +22,9 @@ from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scop
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
-from shadow_gnn.cli.studies import baselines, cost, reproduce, theory
+from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
 from shadow_gnn.cli.training import memory, resume, runs, train, tune
+from shadow_gnn.graph.block_check import confirm_all
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -64,6 +65,7 @@ _COMMANDS = {
         "ensemble": ensemble.ensemble_command,
     },
     "Studies": {
+        "advise": advise.advise_command,
         "baselines": baselines.baselines_command,
         "cost": cost.cost_command,
         "theory": theory.theory_command,
@@ -94,6 +96,7 @@ def _show_version(value: bool) -> None:
 def _common(
     context: typer.Context,
     debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
+    no_check: bool = typer.Option(False, "--no-check", help="Do not compare graph folders with their checksums."),
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
@@ -106,11 +109,14 @@ def main() -> NoReturn:
     """Run the command line: 0 on success, 2 with one line on a fault, 130 on Ctrl-C, 143 on SIGTERM."""
     debug = "--debug" in sys.argv[1:]
     # --debug may stand anywhere on the line, since people add it at the end.
-    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    arguments = [argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")]
+    if "--no-check" in sys.argv[1:]:
+        os.environ["SHADOW_CHECK"] = "off"  # Also for the processes of this command.
     signal.signal(signal.SIGTERM, _raise_terminated)
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
+        confirm_all()
     except KeyboardInterrupt:
         _end_at_once("interrupted", 130)
     except _Terminated:

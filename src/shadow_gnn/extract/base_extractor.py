@@ -70,6 +70,7 @@ class BaseExtractor(ABC):
 
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
+        graph.raise_damage()
         groups = check_targets(graph, targets, self._owner)
         check_pairs(self._owner, self.hide, groups)
         other = self._scope_graph

@@ -18,11 +18,15 @@ from shadow_gnn.graph.record import MAX_COLUMNS
 VERSION = 1
 MAX_BYTES = 1 << 20
 FILE_NAME = (
-    r"^(indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
-    r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
+    r"^(blocks|indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
+    r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|column_name_ptr|column_name_text"
+    r"|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
 )
+IMPORT_RECORD = "import.toml"
+MAX_IMPORT_RECORD_BYTES = 1 << 28
 
 ARRAY_TYPES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    "blocks": (("uint32",), (1,)),
     "indptr": (("int64",), (1,)),
     "indices": (("int32", "int64"), (1,)),
     "x": (("float32", "float16", "int8"), (2,)),
@@ -38,6 +42,8 @@ ARRAY_TYPES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "node_name_text": (("uint8",), (1,)),
     "class_name_ptr": (("int64",), (1,)),
     "class_name_text": (("uint8",), (1,)),
+    "column_name_ptr": (("int64",), (1,)),
+    "column_name_text": (("uint8",), (1,)),
     "split": (("int64",), (1,)),
     "pairs": (("int64",), (2,)),
 }
@@ -62,11 +68,20 @@ class _Strict(BaseModel):
 class FileEntry(_Strict):
     """Description of one .npy file."""
 
-    dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8"]
+    dtype: Literal["int64", "int32", "float32", "float16", "int8", "uint8", "uint32"]
     """NumPy name of the values' type, little-endian."""
     shape: Annotated[list[Count], Field(min_length=1, max_length=2), AfterValidator(_checked_columns)]
     """Rows first."""
     num_bytes: Count
+    """Size of the whole file."""
+    blake2b: Hash
+    """Checksum of the whole file."""
+
+
+class TextEntry(_Strict):
+    """Description of one text file."""
+
+    num_bytes: Annotated[int, Field(ge=0, le=MAX_IMPORT_RECORD_BYTES)]
     """Size of the whole file."""
     blake2b: Hash
     """Checksum of the whole file."""
@@ -90,7 +105,15 @@ class Manifest(_Strict):
     fingerprint: Hash
     """Hash of the topology and the edge weights."""
     files: dict[FileName, FileEntry]
-    """Every other file of the folder."""
+    """Every .npy file of the folder."""
+    import_record: TextEntry | None = None
+    """The file import.toml; the key is left out if there is none."""
+
+    @property
+    def written(self) -> dict[str, FileEntry | TextEntry]:
+        """Every file of the folder other than graph.json."""
+        texts = {} if self.import_record is None else {IMPORT_RECORD: self.import_record}
+        return {**self.files, **texts}
 
 
 def dump_manifest(manifest: Manifest) -> bytes:
@@ -98,7 +121,8 @@ def dump_manifest(manifest: Manifest) -> bytes:
     fault = _type_fault(manifest)
     if fault is not None:
         raise ValueError(f"save_graph: {fault}")
-    return dump_checked(manifest.model_dump(mode="json"))
+    left_out = {"import_record"} if manifest.import_record is None else None
+    return dump_checked(manifest.model_dump(mode="json", exclude=left_out))
 
 
 def is_manifest(path: Path) -> bool:

@@ -6,18 +6,21 @@ Not for: reading or writing files (store.py), nor for building a CSR from raw ed
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.checked import checked_lists
+
+if TYPE_CHECKING:
+    from shadow_gnn.graph.block_check import FolderCheck
 
 Ints = NDArray[np.int64]
 Array = NDArray[Any]
@@ -145,7 +148,7 @@ def feature_arrays(x: Features) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class NodeNames:
-    """Names of nodes or classes as text, in one block of bytes that can be memory-mapped."""
+    """Names of nodes, classes or columns as text, in one block of bytes that can be memory-mapped."""
 
     ptr: Array
     """int64 [N + 1], start of each name in `text`."""
@@ -155,6 +158,14 @@ class NodeNames:
     def __post_init__(self) -> None:
         if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
             raise ValueError(f"NodeNames: ptr must run from 0 to {len(self.text)}, the number of bytes")
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> NodeNames:
+        """Return the names that some texts are."""
+        encoded = [text.encode() for text in texts]
+        ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(text) for text in encoded], out=ptr[1:])
+        return cls(ptr, np.frombuffer(b"".join(encoded), np.uint8))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
@@ -197,10 +208,16 @@ class Graph:
     """Original ids of the source, if they were not 0..N-1."""
     class_name: NodeNames | None = None
     """Name of each class, or None."""
+    column_names: tuple[str, ...] | None = None
+    """Name of each feature column, or None."""
+    import_toml: str | None = None
+    """Text of import.toml, the record of how the columns of tables were encoded; None for other sources."""
     path: Path | None = None
     """Folder of an opened graph; None for a graph made in memory."""
     fingerprint_hint: str | None = None
     """The stored fingerprint of the topology; None to compute it."""
+    check: FolderCheck | None = field(default=None, repr=False)
+    """The check of the folder's bytes; None for a graph made in memory, and if the check is off."""
 
     def __post_init__(self) -> None:
         _check_shapes(self)
@@ -209,6 +226,7 @@ class Graph:
             _check_lists(self)
             _check_weights(self.edge_weight)
         object.__setattr__(self, "directed", bool(self.directed))
+        object.__setattr__(self, "column_names", None if self.column_names is None else tuple(self.column_names))
         object.__setattr__(self, "splits", MappingProxyType(dict(self.splits)))
         object.__setattr__(self, "pairs", MappingProxyType(dict(self.pairs)))
 
@@ -235,6 +253,16 @@ class Graph:
         """
         names = ("indptr", "indices")
         return checked_lists(self.indptr, self.indices, self.num_nodes, path=self.path, names=names)
+
+    def raise_damage(self) -> None:
+        """Raise a FolderError if the check of the folder has found damage so far."""
+        if self.check is not None:
+            self.check.raise_fault()
+
+    def confirm(self) -> None:
+        """Wait for the check of the folder; a FolderError names the damaged file. Called before results are written."""
+        if self.check is not None:
+            self.check.confirm()
 
     def __repr__(self) -> str:
         return as_line("Graph", self._facts())
@@ -266,8 +294,8 @@ class Graph:
         if self.path is not None:
             from shadow_gnn.graph.store import open_graph
 
-            return open_graph, (self.path,)
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+            return partial(open_graph, check=False), (self.path,)  # This process checks for all.
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "check"}
         values |= {"splits": dict(self.splits), "pairs": dict(self.pairs)}
         return partial(Graph, **values), ()
 
@@ -366,6 +394,7 @@ def _check_shapes(graph: Graph) -> None:
         if rows is not None and rows != graph.num_nodes:
             raise ValueError(f"Graph: {name} must have one row per node ({graph.num_nodes}), got {rows}")
     _check_class_names(graph)
+    _check_column_names(graph)
     _check_pairs(graph)
     for name in ("edge_weight", "edge_attr", "edge_id"):
         array = getattr(graph, name)
@@ -381,6 +410,18 @@ def _check_pairs(graph: Graph) -> None:
         if graph.path is None and pairs.size and not 0 <= pairs.min() <= pairs.max() < graph.num_nodes:
             worst = pairs.min() if pairs.min() < 0 else pairs.max()
             raise ValueError(f"Graph: pairs {name} must be of {id_range(graph.num_nodes)}, got {int(worst)}")
+
+
+def _check_column_names(graph: Graph) -> None:
+    names = graph.column_names
+    if names is None:
+        return
+    given, columns = len(names), 0 if graph.x is None else graph.x.shape[1]
+    if given != columns:
+        raise ValueError(f"Graph: column_names must have a name for each of {columns} feature columns, got {given}")
+    if len(set(names)) != given:
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise ValueError(f"Graph: column_names must differ, {twice!r} appears twice")
 
 
 def _check_class_names(graph: Graph) -> None:

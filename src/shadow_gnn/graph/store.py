@@ -23,12 +23,15 @@ from shadow_gnn.base.files import (
     Progress,
     Rows,
     Written,
+    checksum_of,
     map_npy,
     new_folder,
+    open_regular,
     silent,
     write_blocks,
     write_npy,
 )
+from shadow_gnn.graph.block_check import FolderCheck, checks_are_on
 from shadow_gnn.graph.record import (
     Array,
     DenseFeatures,
@@ -44,14 +47,22 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.manifest import FileEntry, Manifest
 
 MANIFEST = "graph.json"
+_IMPORT_RECORD = "import.toml"
+BLOCKS = "blocks"
+"""Name of the array with the checksums of blocks."""
 _SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _FREE_BYTES = 1 << 16
 
 
-def open_graph(folder: str | Path) -> Graph:
-    """Open a graph folder: arrays are mapped read-only, and only the headers of the files are read."""
+def open_graph(folder: str | Path, *, check: bool = True) -> Graph:
+    """Open a graph folder with its arrays mapped read-only.
+
+    check: compare blocks with their checksums, at once in a small folder, otherwise in the background. False, or
+    SHADOW_CHECK=off in the environment: only the headers of the files are read.
+    """
     folder = Path(folder)
     manifest, arrays = open_arrays(folder)
+    started = _start_check(folder, manifest, arrays) if check and checks_are_on() else None
     try:
         graph = Graph(
             indptr=arrays["indptr"],
@@ -66,8 +77,11 @@ def open_graph(folder: str | Path) -> Graph:
             pairs={name[6:]: array for name, array in arrays.items() if name.startswith("pairs/")},
             node_name=_names(arrays, "node_name"),
             class_name=_names(arrays, "class_name"),
+            column_names=_column_names(folder, arrays),
+            import_toml=_import_record(folder, manifest),
             path=Path(os.path.abspath(folder)),
             fingerprint_hint=manifest.fingerprint,
+            check=started,
         )
     except KeyError as error:
         raise FolderError(f"{folder}: {error.args[0]}.npy is missing") from error
@@ -98,12 +112,15 @@ class Contents:
     """F, or None without features."""
     fingerprint: str | None = None
     """Hash of the topology and the edge weights; None to compute it."""
+    import_toml: str | None = None
+    """Text of import.toml; None to write none."""
 
 
 def contents_of(graph: Graph) -> Contents:
     """Return the contents of the folder of a graph."""
+    graph.confirm()
     columns = None if graph.x is None else graph.x.shape[1]
-    return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint)
+    return Contents(graph_arrays(graph), graph.directed, columns, graph.fingerprint_hint, graph.import_toml)
 
 
 def save_contents(
@@ -128,10 +145,19 @@ def save_contents(
             if any(name.startswith(f"{inner}/") for name in arrays):
                 (temporary / inner).mkdir()
         written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
-        data = _describe(contents, written)
+        sums = np.array(
+            [sum_ for name in sorted(written, key=lambda name: f"{name}.npy") for sum_ in written[name].blocks],
+            np.uint32,
+        )
+        written[BLOCKS] = write_npy(temporary / f"{BLOCKS}.npy", sums)
+        record = None if contents.import_toml is None else contents.import_toml.encode()
+        if record is not None:
+            block = iter([memoryview(record)])
+            written[_IMPORT_RECORD] = write_blocks(temporary / _IMPORT_RECORD, block, len(record))
+        data = _describe(contents, written, sums)
         write_blocks(temporary / MANIFEST, iter([memoryview(data)]), len(data))
         if check is not None:
-            check(open_graph(temporary))
+            check(open_graph(temporary, check=False))
         check_target(folder, overwrite=overwrite)  # Something may have been put there in the meantime.
 
 
@@ -146,7 +172,9 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
         arrays |= feature_arrays(graph.x)
     arrays |= {"y": graph.y, "edge_weight": graph.edge_weight}
     arrays |= {"edge_attr": graph.edge_attr, "edge_id": graph.edge_id}
-    for name, texts in (("node_name", graph.node_name), ("class_name", graph.class_name)):
+    column_name = None if graph.column_names is None else NodeNames.of(graph.column_names)
+    named = {"node_name": graph.node_name, "class_name": graph.class_name, "column_name": column_name}
+    for name, texts in named.items():
         if texts is not None:
             arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
@@ -168,6 +196,21 @@ def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
             _check_inner_folder(folder / inner)
     arrays = {name[:-4]: _map(folder / name, entry) for name, entry in manifest.files.items()}
     return manifest, arrays
+
+
+def _start_check(folder: Path, manifest: Manifest, arrays: dict[str, Array]) -> FolderCheck | None:
+    """Check the blocks of a folder; one of an earlier version of the program has no checksums of blocks."""
+    sums = arrays.get(BLOCKS)
+    if sums is None:
+        return None
+    if checksum_of((folder / f"{BLOCKS}.npy").read_bytes()) != manifest.files[f"{BLOCKS}.npy"].blake2b:
+        raise FolderError(f"{folder / f'{BLOCKS}.npy'}: was edited or damaged: its checksum does not fit")
+    return FolderCheck(Path(os.path.abspath(folder)), _checked_sizes(manifest), np.array(sums))
+
+
+def _checked_sizes(manifest: Manifest) -> dict[str, int]:
+    """Return the bytes of the files whose blocks have checksums, in the order of those."""
+    return {name: entry.num_bytes for name, entry in sorted(manifest.files.items()) if name != f"{BLOCKS}.npy"}
 
 
 def _map(path: Path, entry: FileEntry) -> Array:
@@ -211,10 +254,40 @@ def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
     return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
 
 
-def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
-    from shadow_gnn.graph.manifest import FileEntry, Manifest, dump_manifest
+def _column_names(folder: Path, arrays: dict[str, Array]) -> tuple[str, ...] | None:
+    names = _names(arrays, "column_name")
+    if names is None:
+        return None
+    if (np.diff(names.ptr) < 0).any():
+        raise FolderError(f"{folder / 'column_name_ptr.npy'}: must not fall, it does")
+    try:
+        return tuple(names[number] for number in range(len(names)))
+    except UnicodeDecodeError as error:
+        raise FolderError(f"{folder / 'column_name_text.npy'}: is not UTF-8: {error}") from error
 
-    arrays: Mapping[str, Any] = contents.arrays
+
+def _import_record(folder: Path, manifest: Manifest) -> str | None:
+    """Read import.toml, which must have the size that graph.json says; verify.py compares its checksum."""
+    entry = manifest.import_record
+    if entry is None:
+        return None
+    path = folder / _IMPORT_RECORD
+    try:
+        with open_regular(path, follow_links=False) as handle:
+            data = handle.read(entry.num_bytes + 1)
+        if len(data) != entry.num_bytes:
+            raise FolderError(f"{path}: must have {entry.num_bytes} bytes as {MANIFEST} says, it does not")
+        return data.decode()
+    except OSError as error:
+        raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise FolderError(f"{path}: is not UTF-8: {error}") from error
+
+
+def _describe(contents: Contents, written: dict[str, Written], sums: Array) -> bytes:
+    from shadow_gnn.graph.manifest import FileEntry, Manifest, TextEntry, dump_manifest
+
+    arrays: Mapping[str, Any] = {**contents.arrays, BLOCKS: sums}
     entries = {}
     for name, array in arrays.items():
         entry = {"dtype": array.dtype.name, "shape": list(array.shape)}
@@ -223,6 +296,7 @@ def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
     fingerprint = contents.fingerprint or topology_fingerprint(
         arrays["indptr"], arrays["indices"], arrays.get("edge_weight")
     )
+    record = written.get(_IMPORT_RECORD)
     manifest = Manifest(
         format="shadow-graph",
         version=1,
@@ -232,6 +306,7 @@ def _describe(contents: Contents, written: dict[str, Written]) -> bytes:
         num_feature_columns=contents.num_feature_columns,
         fingerprint=fingerprint,
         files=entries,
+        import_record=None if record is None else TextEntry(num_bytes=record.num_bytes, blake2b=record.checksum),
     )
     return dump_manifest(manifest)
 
@@ -250,7 +325,7 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         for name in sorted((*folders, *names)):
             relative = os.path.relpath(os.path.join(inner, name), folder)
             known = relative in ("split", "pairs") if name in folders else re.fullmatch(FILE_NAME, relative)
-            if not known and relative != MANIFEST:
+            if not known and relative not in (MANIFEST, _IMPORT_RECORD):
                 raise WriteError(f"{folder}: holds {relative!r}, not part of a graph, so it is not overwritten")
 
 

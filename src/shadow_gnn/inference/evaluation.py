@@ -15,8 +15,9 @@ from torch import Tensor
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.line_up import check_classes, trained_note
 from shadow_gnn.inference.predictions import Floats, Ints
-from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.predictor import Predictor, ignore_note
 from shadow_gnn.normal.joint import near_targets
 from shadow_gnn.tasks.links.splits import make_splits
 from shadow_gnn.tasks.metrics import Scores
@@ -33,13 +34,18 @@ def evaluate_split(predictor: Predictor, split: str = "test", *, progress: Progr
     """Return the metrics of a model on a split; for nodes, also by degree."""
     if isinstance(predictor.trained.task, LinkTask):
         return _evaluate_links(predictor, split, progress)
-    return evaluate_nodes(predictor, split_targets(predictor.graph, split), progress=progress)
+    targets = split_targets(predictor.graph, split)
+    config, graph = predictor.trained.config, predictor.graph
+    if split != "train" and (line := trained_note(config, graph, targets)) is not None:
+        predictor.warn(line)
+    return evaluate_nodes(predictor, targets, progress=progress)
 
 
 def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = silent) -> Evaluation:
     """Return the metrics of a model on nodes with known labels, also by degree."""
     trained = predictor.trained
     _check_labels(trained.config, predictor.graph, targets)
+    check_classes(trained.config, predictor.graph)
     if trained.config.joint is not None:
         targets = near_targets(predictor.graph, targets)
     return evaluate_by_degree(
@@ -89,7 +95,7 @@ def _evaluate_links(predictor: Predictor, split: str, progress: Progress) -> Eva
     links = make_splits(predictor.graph, split_options(trained.config.link, trained.config.seed))
     found = links.pairs_of(split)
     # Held-out links must not carry messages, so the model reads the graph without them.
-    loaders = Predictor(trained, links.graph_of(split)).loaders(found.pairs, labels=found.labels)
+    loaders = Predictor(trained, links.graph_of(split), warn=ignore_note).loaders(found.pairs, labels=found.labels)
     metrics = evaluate(
         trained.model,
         loaders,

@@ -5,6 +5,7 @@ Not for: tables of predictions (write_predictions.py), nor for metrics (evaluati
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +16,13 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.bf16 import check_bf16, use_working_kernels
-from shadow_gnn.base.errors import RunError
+from shadow_gnn.base.errors import FitWarning, RunError
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.base.ranks import ALONE, Ranks
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.line_up import lined_up
 from shadow_gnn.inference.other_scopes import ExtractorLike, as_extractor, scopes_note, with_extractor
 from shadow_gnn.inference.predictions import Ints, Predictions
 from shadow_gnn.loading.batch import Batch, collate
@@ -44,14 +46,31 @@ def ignore_note(line: str) -> None:
     """Drop a note."""
 
 
+def warn_note(line: str) -> None:
+    """Give a line as a Python warning."""
+    warnings.warn(line, FitWarning, stacklevel=4)
+
+
 class Predictor:
     """A trained model on a graph; checks, inputs and extractors are made once."""
 
-    def __init__(self, trained: TrainedModel, graph: Graph, *, extractor: ExtractorLike | None = None) -> None:
+    def __init__(
+        self,
+        trained: TrainedModel,
+        graph: Graph,
+        *,
+        extractor: ExtractorLike | None = None,
+        warn: Note = warn_note,
+    ) -> None:
         """Check that the model fits the graph, and prepare everything that does not depend on targets.
 
         extractor: predict on these scopes instead of those of training, or instead of the whole graph of a normal GNN.
+        warn: receives a line about each difference from the graph of training that may mislead.
+
+        Columns and classes with names are put in the order of training: `graph` is then the graph in that order.
         """
+        self.warn = warn
+        graph = lined_up(trained.config, graph, warn)
         check_model_fits(trained.config, graph)
         if extractor is not None:
             trained = with_extractor(trained, as_extractor(extractor), graph)
@@ -263,25 +282,26 @@ def open_predictor(
     *,
     extractor: ExtractorLike | None = None,
     note: Note = ignore_note,
+    warn: Note = warn_note,
 ) -> Predictor:
     """Open the model of a run folder on its graph, or on another graph, given as object, folder or name.
 
     extractor: see Predictor. note: receives a line if the run's graph has changed since training, or if scopes are
-    others than those of training.
+    others than those of training. warn: see Predictor.
     """
     trained = open_trained(folder)
     if extractor is not None and (line := scopes_note(trained.config, as_extractor(extractor))):
         note(line)
     if graph is not None:
         opened = graph if isinstance(graph, Graph) else open_recipe_graph(graph)
-        return Predictor(trained, opened, extractor=extractor)
+        return Predictor(trained, opened, extractor=extractor, warn=warn)
     run = open_run(folder)
     opened = open_recipe_graph(run.recipe.graph)
     try:
         check_graph(run, opened)
     except RunError:
         note(f"{opened.path} has changed since the model was trained on it")
-    return Predictor(trained, opened, extractor=extractor)
+    return Predictor(trained, opened, extractor=extractor, warn=warn)
 
 
 def open_trained(folder: str | Path) -> TrainedModel:

@@ -84,6 +84,7 @@ def new_table(path: Path, graph: Graph, *, place: Path | None = None) -> Iterato
                 stack.callback(place.unlink, missing_ok=True)
             table = TableFile(handle, path.suffix, graph.fingerprint)
             yield table
+            graph.confirm()
             table.close()
             handle.flush()
             os.fsync(handle.fileno())

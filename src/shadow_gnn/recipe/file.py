@@ -27,7 +27,16 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     A RecipeError holds all faults, one line each.
     """
     path = Path(path)
-    table = _read_toml(path)
+    return _changed(_read_toml(path), overrides, path.name)
+
+
+def change_recipe(recipe: Recipe, overrides: Sequence[str]) -> Recipe:
+    """Return a recipe with overrides such as "model.num_layers=5", checked as if read from a file."""
+    return _changed(recipe.model_dump(exclude_none=True), overrides, "recipe") if overrides else recipe
+
+
+def _changed(table: dict[str, Any], overrides: Sequence[str], name: str) -> Recipe:
+    """Return the recipe of a table with overrides; name: the table's, for faults."""
     faults: list[str] = []
     changed: set[str] = set()
     for override in overrides:
@@ -36,7 +45,7 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
         except ValueError as error:
             faults.append(f"--set {override}: {error}")
     for key, text in recipe_faults(table):
-        owner = "--set" if key in changed else path.name
+        owner = "--set" if key in changed else name
         faults.append(f"{owner}: {key}: {text}" if key else f"{owner}: {text}")
     if faults:
         raise RecipeError(faults)

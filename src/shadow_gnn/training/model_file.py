@@ -23,6 +23,7 @@ from shadow_gnn.recipe import BranchRecipe, InputsRecipe, JointRecipe, LinkRecip
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import load_weights
+from shadow_gnn.training.trained_on import TrainedOn
 
 VERSION = 2
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
@@ -76,6 +77,8 @@ class ModelConfig(Record):
     """Targets of a training step."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     """Random seed of the run, also used for random scopes."""
+    trained_on: TrainedOn | None = None
+    """Facts about the graph of training, to compare others with; None in a model of an earlier version."""
 
     @property
     def is_normal(self) -> bool:

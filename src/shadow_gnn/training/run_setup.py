@@ -44,6 +44,7 @@ from shadow_gnn.training.branches import (
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.link_setup import split_options, training_pairs
 from shadow_gnn.training.model_file import ModelConfig
+from shadow_gnn.training.trained_on import trained_on
 
 Ints = NDArray[np.int64]
 
@@ -340,6 +341,12 @@ def model_config(setup: RunSetup) -> ModelConfig:
         batch_size=recipe.training.batch_size,
         seed=recipe.seed,
     )
+
+
+def described_model(setup: RunSetup) -> ModelConfig:
+    """Return the description of a finished model, with the facts about its graph."""
+    targets = None if setup.links is not None else split_targets(setup.graph, "train")
+    return model_config(setup).model_copy(update={"trained_on": trained_on(setup.graph, targets)})
 
 
 def _label_thresholds(task: Task) -> tuple[float, ...] | None:

@@ -4,10 +4,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from shadow_gnn.graph.homophily import edge_homophily
 from shadow_gnn.graph.importing.in_memory import from_edges, from_networkx
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.studies.analysis import describe as module
-from shadow_gnn.studies.analysis.describe import components, degrees, describe, edge_homophily
+from shadow_gnn.studies.analysis.describe import components, degrees, describe
 from shadow_gnn.studies.analysis.plots import bucket_label, plot_degrees
 
 

@@ -35,15 +35,19 @@ def evaluate_command(
       shadow evaluate runs/recipe-1 --graph grown-graph
       shadow evaluate runs/normal-1 --extractor '{kind = "ppr", topk = 200}'
     """
+    from dataclasses import fields
+
     from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
 
-    predictor = open_run_predictor(run, graph, extractor, command="evaluate")
+    warnings: list[str] = []
+    predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
     with progress_bar() as progress:
         found = evaluate_split(predictor, split, progress=progress)
     if as_json:
-        print_json(found)
+        content = {field.name: getattr(found, field.name) for field in fields(found)}
+        print_json({**content, "warnings": warnings})
     else:
         _print_tables(found, split)
 

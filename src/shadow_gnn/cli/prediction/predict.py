@@ -74,7 +74,8 @@ def predict_command(
     # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
     with joined_ranks() as ranks:
-        predictor = open_run_predictor(run, graph, extractor)
+        warnings: list[str] = []
+        predictor = open_run_predictor(run, graph, extractor, warnings=warnings)
         begin = time.monotonic()
         chosen = _choose(predictor, targets, pairs)
         with progress_bar() as progress:
@@ -91,7 +92,9 @@ def predict_command(
         if ranks.is_main:
             rate = (len(chosen) - num_before) / max(time.monotonic() - begin, 1e-9)
             if as_json:
-                print_json({"out": out, "num_predictions": len(chosen), "targets_per_second": rate})
+                print_json(
+                    {"out": out, "num_predictions": len(chosen), "targets_per_second": rate, "warnings": warnings}
+                )
             else:
                 typer.echo(f"{out}: {len(chosen):,} predictions, {rate:,.0f} targets/s")
 

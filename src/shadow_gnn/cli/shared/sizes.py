@@ -35,9 +35,11 @@ def count(text: str, owner: str) -> int:
 
 
 def shares(text: str, owner: str) -> tuple[float, float, float]:
-    """Return three percentages such as 60/20/20."""
+    """Return three percentages such as 60/20/20; shares that sum to at most 1, such as 0.6/0.2/0.2, mean the same."""
     try:
         train, valid, test = (float(part) for part in text.split("/"))
     except ValueError:
         raise ValueError(f"{owner} must be three percentages such as 60/20/20, got {text!r}") from None
+    if 0 < train + valid + test <= 1 + 1e-9:
+        return 100 * train, 100 * valid, 100 * test
     return train, valid, test

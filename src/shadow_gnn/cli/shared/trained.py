@@ -17,18 +17,29 @@ if TYPE_CHECKING:
 
 
 def open_run_predictor(
-    folder: Path, graph_name: str | None, extractor: str | None = None, *, command: str = "predict"
+    folder: Path,
+    graph_name: str | None,
+    extractor: str | None = None,
+    *,
+    command: str = "predict",
+    warnings: list[str] | None = None,
 ) -> Predictor:
     """Open the model of a run on its graph or another one; a changed graph or other scopes are noted on stderr.
 
-    extractor: the text of --extractor, with the name of its command.
+    extractor: the text of --extractor, with the name of its command. warnings: gets the lines of warnings, which are
+    also printed on stderr.
     """
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.inference.predictor import open_predictor
 
+    def warn(line: str) -> None:
+        typer.echo(f"warning: {line}", err=True)
+        if warnings is not None:
+            warnings.append(line)
+
     chosen = None if extractor is None else extractor_option(extractor, command)
     keep_freed_memory()
-    return open_predictor(folder, graph_name, extractor=chosen, note=show_note)
+    return open_predictor(folder, graph_name, extractor=chosen, note=show_note, warn=warn)
 
 
 def show_note(line: str) -> None:

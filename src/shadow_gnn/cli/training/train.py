@@ -13,12 +13,12 @@ import typer
 from shadow_gnn.cli.shared.options import (
     AnySizeOption,
     JsonOption,
-    RecipeArgument,
     RecipeGraphOption,
     SetOption,
     named_recipe,
     prepare_training,
 )
+from shadow_gnn.cli.training.default import chosen_recipe
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -48,7 +48,12 @@ def _show_paper(value: bool) -> None:
 
 
 def train_command(
-    recipe: RecipeArgument,
+    recipe: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Recipe: a TOML file, or paper/NAME for one of the paper's.", show_default="chosen for --graph"
+        ),
+    ] = None,
     set_: SetOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Run folder to create.", show_default="runs/<recipe>-<number>")
@@ -58,6 +63,14 @@ def train_command(
         int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")
     ] = 1,
     any_size: AnySizeOption = False,
+    probe: Annotated[
+        bool | None,
+        typer.Option(
+            "--probe/--no-probe",
+            help="Without a recipe: try scopes of three sizes and a normal GNN for a minute before choosing.",
+            show_default="from 2,000 training targets on",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     keys: Annotated[
         bool,
@@ -74,20 +87,32 @@ def train_command(
     the best epoch (model.safetensors, config.json) and its metrics (result.json). After Ctrl-C or a kill, `shadow
     resume` continues the run.
 
+    Without a recipe, the settings follow from the graph: its training targets, degrees, features and, with --probe, a
+    minute of short trainings. The choices are printed with their reasons.
+
     \b
     Examples:
       shadow train recipe.toml
       shadow train recipe.toml --set model.num_layers=5 --set training.num_epochs=20 --out runs/deep
       shadow train recipe.toml --graph my-graph --repeat 5
+      shadow train --graph my-graph --no-probe
       shadow train paper/flickr-sage-3-ppr --graph my-flickr
       shadow train --keys
     """
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.training.runs.folder import free_folder
 
-    folder = out or free_folder(recipe)
+    if recipe is None and graph is None:
+        raise ValueError("train: recipe must be a file, or --graph must be given to choose one, got neither")
+    if recipe is not None and probe is not None:
+        raise ValueError("train: --probe must be used without a recipe, got one")
+    folder = out or free_folder(recipe or Path("default"))
     with joined_ranks(folder) as ranks:
-        content = named_recipe(recipe, set_, graph)
+        if recipe is not None:
+            content = named_recipe(recipe, set_, graph)
+        else:
+            assert graph is not None
+            content = chosen_recipe(graph, set_, probe, ranks, to_stderr=as_json)
         prepare_training(content)
         _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size, as_json=as_json)
 

@@ -126,7 +126,4 @@ def _numpy(tensor: Any) -> Array:
 def _names(texts: list[str]) -> NodeNames:
     if len(set(texts)) != len(texts):
         raise ValueError("from_networkx: nodes must differ as text, two of them do not")
-    encoded = [text.encode() for text in texts]
-    ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in encoded], out=ptr[1:])
-    return NodeNames(ptr, np.frombuffer(b"".join(encoded), np.uint8))
+    return NodeNames.of(texts)

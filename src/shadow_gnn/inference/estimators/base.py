@@ -27,6 +27,9 @@ from shadow_gnn.inference.evaluation import evaluate_split
 from shadow_gnn.inference.other_scopes import ExtractorLike, as_extractor
 from shadow_gnn.inference.predictor import Predictor, open_trained
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.normal import NormalMethod
+from shadow_gnn.recipe.recipe import NORMAL_METHODS
+from shadow_gnn.training.defaults import default_recipe, normal_recipe
 from shadow_gnn.training.evaluate import Evaluation
 from shadow_gnn.training.loop import Step, TrainingState
 from shadow_gnn.training.model_file import TrainedModel
@@ -42,8 +45,8 @@ called as (stage, done, total)."""
 class Estimator:
     """Keywords that become a recipe, and the trained model.
 
-    Keywords that are None take the value of `recipe`, or the recipe's default. All other settings go into `recipe`,
-    a Recipe or a table such as {"model": {"skip": "max"}}.
+    Keywords that are None take the value of `recipe`, a Recipe or a table such as {"model": {"skip": "max"}}, which has
+    all other settings. Without a recipe, nodes have the defaults of `shadow train --graph`.
     """
 
     kind: ClassVar[str] = "node"
@@ -169,7 +172,19 @@ class Estimator:
 
     def _recipe(self, graph: Graph) -> Recipe:
         changes = {name: value for name, value in self.get_params().items() if name != "recipe"}
-        return make_recipe(self.recipe, changes, IN_MEMORY if graph.path is None else str(graph.path), self.kind)
+        base = self.recipe if self.recipe is not None else self._default(graph)
+        return make_recipe(base, changes, IN_MEMORY if graph.path is None else str(graph.path), self.kind)
+
+    def _default(self, graph: Graph) -> Recipe | None:
+        """Return the recipe of `shadow train --graph` without a probe; None for links."""
+        if self.kind != "node":
+            return None
+        found = default_recipe(graph)
+        if self.method in NORMAL_METHODS:
+            return normal_recipe(found, cast(NormalMethod, self.method))
+        if self.method == "joint":
+            return found.model_copy(update={"model": found.model.model_copy(update={"encoding": "none"})})
+        return found
 
     def _temporary_folder(self) -> Path:
         """Return a folder that lives as long as the estimator, so that save can copy the run."""

@@ -5,13 +5,13 @@ Not for: showing them (cli/data/info.py, plots.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.graph.homophily import edge_homophily
 from shadow_gnn.graph.record import Graph, SparseFeatures
 
 Array = NDArray[Any]
@@ -192,26 +192,3 @@ def label_summary(graph: Graph) -> LabelSummary | None:
         return LabelSummary("value", None, 0, None)
     num_classes = int(y.max()) + 1 if len(y) else 0
     return LabelSummary("class", num_classes, int((y < 0).sum()), edge_homophily(graph))
-
-
-def edge_homophily(graph: Graph) -> float | None:
-    """Return the share of edges with equal classes among those with two known ones; None without any."""
-    assert graph.y is not None
-    same = known = 0
-    for row, column in _edges(graph):
-        ends = graph.y[row], graph.y[column]
-        both = (ends[0] >= 0) & (ends[1] >= 0)
-        known += int(both.sum())
-        same += int((both & (ends[0] == ends[1])).sum())
-    return same / known if known else None
-
-
-def _edges(graph: Graph) -> Iterator[tuple[Array, Array]]:
-    """Give (row, column) of all CSR entries, in blocks of whole rows."""
-    start, (indptr, indices) = 0, graph.lists
-    while start < graph.num_nodes:
-        reach = int(indptr[start]) + _BLOCK
-        stop = max(start + 1, int(np.searchsorted(indptr, reach, side="right")) - 1)
-        row = np.repeat(np.arange(start, stop), np.diff(indptr[start : stop + 1]))
-        yield row, np.asarray(indices[indptr[start] : indptr[stop]])
-        start = stop

@@ -6,8 +6,8 @@ Not for: SGC on scopes (scope_sgc.py).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -35,6 +35,8 @@ class Fit:
     """The metric on the validation targets."""
     test: float | None
     """The metric on the test targets, if there are any."""
+    logits: Tensor = field(repr=False, compare=False)
+    """[B, C], of the validation targets."""
 
 
 def raw_features(problem: Problem, progress: Progress = silent) -> BaselineResult:
@@ -47,14 +49,21 @@ def raw_features(problem: Problem, progress: Progress = silent) -> BaselineResul
 def smoothed_features(problem: Problem, progress: Progress = silent, *, max_hops: int = MAX_HOPS) -> BaselineResult:
     """Fit logistic regression to Â^k X for k = 1, 2, ... until validation no longer improves."""
     begin = time.perf_counter()
-    best: tuple[int, Fit] | None = None
+    num_hops, fit = list(smoothing_fits(problem, progress, max_hops=max_hops))[-1]
+    return _result("smoothed", problem, fit, begin, num_hops=num_hops)
+
+
+def smoothing_fits(
+    problem: Problem, progress: Progress = silent, *, max_hops: int = MAX_HOPS
+) -> Iterator[tuple[int, Fit]]:
+    """Give k and the fit to Â^k X for k = 1, 2, ..., each better on validation than the one before."""
+    best: Fit | None = None
     for num_hops, x in enumerate(smoothed(problem.graph, input_matrix(problem.graph), max_hops), start=1):
         fit = fit_logistic(problem, split_inputs(problem, x), progress)
-        if best is not None and fit.valid <= best[1].valid:
-            break
-        best = num_hops, fit
-    assert best is not None
-    return _result("smoothed", problem, best[1], begin, num_hops=best[0])
+        if best is not None and fit.valid <= best.valid:
+            return
+        best = fit
+        yield num_hops, fit
 
 
 def sgc(problem: Problem, progress: Progress = silent, *, num_hops: int = SGC_HOPS) -> BaselineResult:
@@ -93,8 +102,9 @@ def fit_logistic(problem: Problem, inputs: Mapping[str, Tensor], progress: Progr
             return problem.task.loss(logits, problem.labels["train"]) + decay * weight.square().sum()
 
         _minimize([weight, offset], loss)
-        found = {name: problem.score(name, part @ weight.detach() + offset.detach()) for name, part in others.items()}
-        fits.append(Fit(decay, found["valid"], found.get("test")))
+        logits = {name: part @ weight.detach() + offset.detach() for name, part in others.items()}
+        found = {name: problem.score(name, part) for name, part in logits.items()}
+        fits.append(Fit(decay, found["valid"], found.get("test"), logits["valid"]))
         best = max(fits, key=lambda fit: fit.valid)
         if len(fits) - fits.index(best) > 2:  # Two weaker ones in a row did not help.
             break

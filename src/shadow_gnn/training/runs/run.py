@@ -34,7 +34,7 @@ from shadow_gnn.training.footprint import run_need
 from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
 from shadow_gnn.training.loop import Epoch, FitOptions, Silent, Step, TrainingState, Watcher, fit, stops_early
 from shadow_gnn.training.model_file import TrainedModel, read_model, write_model
-from shadow_gnn.training.run_setup import RunSetup, make_setup, model_config, open_recipe_graph
+from shadow_gnn.training.run_setup import RunSetup, described_model, make_setup, model_config, open_recipe_graph
 from shadow_gnn.training.runs.folder import (
     INIT,
     RESULT,
@@ -265,7 +265,8 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         assert state.best is not None
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
         setup = _best(setup, best, ranks)
-        write_model(run.folder, setup.model, model_config(setup))  # Before the test, which may fail.
+        setup.graph.confirm()
+        write_model(run.folder, setup.model, described_model(setup))  # Before the test, which may fail.
         _finish(run, setup, state, _test(setup, ranks))
 
 

@@ -1,0 +1,123 @@
+"""Block check: compare the blocks of a graph folder with their checksums, at once or in a background thread.
+
+Not for: the rules of a graph, nor for every byte of a large one (verify.py).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.files import CHECK_BYTES, open_regular
+
+AT_ONCE_BYTES = 1 << 26
+"""A folder of at most this size is checked while it is opened."""
+MOST_BYTES = 1 << 30
+"""Bytes that are read at most; in a larger folder the blocks of its largest files are a sample."""
+
+Blocks = dict[str, range]
+
+
+def checks_are_on() -> bool:
+    """Return whether folders are checked: always, unless SHADOW_CHECK is off, as --no-check sets it."""
+    return os.environ.get("SHADOW_CHECK") != "off"
+
+
+class FolderCheck:
+    """The check of one opened folder, and the fault that it found."""
+
+    def __init__(self, folder: Path, sizes: Mapping[str, int], sums: NDArray[Any]) -> None:
+        """Check a small folder, or start to check a large one.
+
+        sizes: bytes of each file. sums: CRC-32 of all their blocks, file by file in the order of sizes.
+        """
+        self._folder, self._sums, self._fault = folder, sums, ""
+        self._first: dict[str, int] = {}
+        start = 0
+        for name, size in sizes.items():
+            self._first[name] = start
+            start += num_blocks(size)
+        if start != len(sums):
+            raise FolderError(f"{folder / 'blocks.npy'}: must have {start} checksums, got {len(sums)}")
+        self._thread: threading.Thread | None = None
+        plan = chosen_blocks(sizes, MOST_BYTES)
+        if sum(sizes.values()) <= AT_ONCE_BYTES:
+            self._run(plan)
+            self.raise_fault()
+            return
+        self._thread = threading.Thread(target=self._in_background, args=(plan,), name="shadow-check", daemon=True)
+        self._thread.start()
+        _running.append(self)
+
+    def raise_fault(self) -> None:
+        """Raise the fault if one was found so far."""
+        if self._fault:
+            raise FolderError(self._fault)
+
+    def confirm(self) -> None:
+        """Wait until the check has ended, and raise the fault if one was found."""
+        if self._thread is not None:
+            self._thread.join()
+        self.raise_fault()
+
+    def _in_background(self, plan: Blocks) -> None:
+        with suppress(OSError, AttributeError):  # Only Linux has priorities of threads.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+        self._run(plan)
+        if not self._fault:
+            _running.remove(self)
+
+    def _run(self, plan: Blocks) -> None:
+        for name, blocks in plan.items():
+            try:
+                wrong = next(self._wrong(name, blocks), None)
+            except OSError as error:
+                self._fault = f"{self._folder / name}: cannot be read: {error.strerror or error}"
+                return
+            if wrong is not None:
+                place = f"from byte {wrong * CHECK_BYTES:,} on"
+                self._fault = f"{self._folder / name}: was edited or damaged: the checksum {place} does not fit"
+                return
+
+    def _wrong(self, name: str, blocks: range) -> Iterator[int]:
+        import zlib
+
+        with open_regular(self._folder / name, follow_links=False) as handle:
+            for block in blocks:
+                data = os.pread(handle.fileno(), CHECK_BYTES, block * CHECK_BYTES)
+                if zlib.crc32(data) != self._sums[self._first[name] + block]:
+                    yield block
+
+
+_running: list[FolderCheck] = []
+
+
+def confirm_all() -> None:
+    """Wait for all checks of this process, and raise the first fault."""
+    for check in _running:
+        check.confirm()
+
+
+def num_blocks(size: int) -> int:
+    """Return the number of blocks of a file."""
+    return -(-size // CHECK_BYTES)
+
+
+def chosen_blocks(sizes: Mapping[str, int], most_bytes: int) -> Blocks:
+    """Choose the blocks to check: the smallest files whole, then evenly spaced blocks of the others."""
+    plan: Blocks = {}
+    left = max(1, most_bytes // CHECK_BYTES)
+    ordered = sorted(sizes, key=lambda name: sizes[name])
+    for position, name in enumerate(ordered):
+        count = num_blocks(sizes[name])
+        share = max(1, left // (len(ordered) - position))
+        plan[name] = range(0, count, 1 if count <= share else -(-count // share))
+        left -= len(plan[name])
+    return plan

@@ -1,0 +1,9 @@
+"""Defaults: the recipe of a graph for which nobody wrote one, chosen from a few facts about the graph.
+
+Not for: trying several models (studies/advise).
+"""
+
+from shadow_gnn.training.defaults.facts import GraphFacts, graph_facts
+from shadow_gnn.training.defaults.rules import Choice, DefaultRecipe, choose_recipe, default_recipe, normal_recipe
+
+__all__ = ["Choice", "DefaultRecipe", "GraphFacts", "choose_recipe", "default_recipe", "graph_facts", "normal_recipe"]

@@ -1,0 +1,116 @@
+"""Block check: a flipped byte in any file of a folder is found without being asked for."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+from tests.cli.called import start
+from tests.communities import communities
+from tests.graph.test_store import full_graph
+
+from shadow_gnn.base import files
+from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.files import CHECK_BYTES
+from shadow_gnn.extract import PprExtractor
+from shadow_gnn.graph import block_check
+from shadow_gnn.graph.block_check import chosen_blocks
+from shadow_gnn.graph.store import open_graph, save_graph
+
+
+def flip(path, place=-1):
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """Give a folder that counts as large, so that it is checked in the background."""
+    monkeypatch.setattr(block_check, "AT_ONCE_BYTES", 0)
+    save_graph(communities(), tmp_path / "g")
+    return tmp_path / "g"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_flipped_bit_in_any_file_is_found_by_opening(tmp_path, sparse):
+    save_graph(full_graph(sparse), tmp_path / "g")
+    paths = [path for path in sorted((tmp_path / "g").rglob("*.npy")) if np.load(path).size]
+    for path in paths:
+        shutil.copytree(tmp_path / "g", tmp_path / "damaged")
+        flip(tmp_path / "damaged" / path.relative_to(tmp_path / "g"))
+        with pytest.raises(FolderError, match=rf"{path.name}: was edited or damaged"):
+            open_graph(tmp_path / "damaged")
+        shutil.rmtree(tmp_path / "damaged")
+    assert len(paths) > 10
+
+
+def test_a_large_folder_opens_and_the_fault_comes_with_the_next_call(large):
+    flip(large / "y.npy")
+    graph = open_graph(large)
+    with pytest.raises(FolderError, match=r"y\.npy: was edited or damaged: the checksum from byte 0 on does not fit"):
+        graph.confirm()
+    with pytest.raises(FolderError, match=r"y\.npy"):
+        PprExtractor()(graph, [0])
+    with pytest.raises(FolderError, match=r"y\.npy"):
+        save_graph(graph, large.parent / "copy")
+    assert os.listdir(large.parent) == ["g"]
+    with pytest.raises(FolderError, match=r"y\.npy"):
+        block_check.confirm_all()
+    block_check._running.clear()
+
+
+def test_a_sound_large_folder_is_confirmed(large):
+    graph = open_graph(large)
+    graph.confirm()
+    block_check.confirm_all()
+    assert block_check._running == []
+
+
+def test_the_check_can_be_switched_off(tmp_path, monkeypatch):
+    save_graph(communities(), tmp_path / "g")
+    flip(tmp_path / "g" / "y.npy", 200)
+    assert open_graph(tmp_path / "g", check=False).check is None
+    monkeypatch.setenv("SHADOW_CHECK", "off")
+    assert open_graph(tmp_path / "g").check is None
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_the_command_line_checks_unless_told_not_to(tmp_path, off):
+    save_graph(communities(), tmp_path / "g")
+    flip(tmp_path / "g" / "x.npy", 300)
+    process = start("data", "info", tmp_path / "g", *(["--no-check"] if off else []))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == (0 if off else 2), err
+    assert ("x.npy: was edited or damaged" in err) != off
+
+
+@pytest.mark.parametrize("pieces", [1, 1000, CHECK_BYTES, CHECK_BYTES + 1])
+def test_sums_of_blocks_do_not_depend_on_the_pieces_of_writing(pieces):
+    import zlib
+
+    data = np.random.default_rng(0).bytes(2 * CHECK_BYTES + 5 if pieces > 1 else 3000)
+    sums = files._Sums()
+    for start_ in range(0, len(data), pieces):
+        sums.update(data[start_ : start_ + pieces])
+    slow = [zlib.crc32(data[place : place + CHECK_BYTES]) for place in range(0, len(data), CHECK_BYTES)]
+    assert sums.written().blocks == tuple(slow)
+
+
+def test_a_folder_beyond_the_limit_is_sampled_evenly():
+    sizes = {"large": 1000 * CHECK_BYTES, "small": 10 * CHECK_BYTES, "empty": 0, "middle": 90 * CHECK_BYTES}
+    plan = chosen_blocks(sizes, 300 * CHECK_BYTES)
+    assert plan["small"] == range(10)
+    assert plan["middle"] == range(90)
+    assert plan["large"] == range(0, 1000, 5)
+    assert sum(map(len, plan.values())) <= 300
+    assert chosen_blocks(sizes, 1 << 40)["large"] == range(1000)
+
+
+def test_names_of_splits_that_sort_differently_with_their_ending_are_found(tmp_path):
+    from dataclasses import replace
+
+    graph = communities()
+    ids = graph.splits["train"]
+    save_graph(replace(graph, splits={"a": ids[:3], "a-b": ids[3:]}), tmp_path / "g")
+    open_graph(tmp_path / "g")
