@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.importing.in_memory import from_networkx as from_networkx
     from shadow_gnn.graph.importing.in_memory import from_pyg as from_pyg
     from shadow_gnn.graph.importing.in_memory import from_scipy as from_scipy
+    from shadow_gnn.graph.names import NodeNames as NodeNames
     from shadow_gnn.graph.record import DenseFeatures as DenseFeatures
     from shadow_gnn.graph.record import Graph as Graph
-    from shadow_gnn.graph.record import NodeNames as NodeNames
     from shadow_gnn.graph.record import SparseFeatures as SparseFeatures
     from shadow_gnn.graph.store import open_graph as open_graph
     from shadow_gnn.graph.store import save_graph as save_graph
@@ -142,7 +142,7 @@ _HOME = {
     "ModelRecipe": "recipe",
     "ModelShape": "studies.cost",
     "NodeClassifier": "inference.estimators",
-    "NodeNames": "graph.record",
+    "NodeNames": "graph.names",
     "NodeRegressor": "inference.estimators",
     "Predictions": "inference.predictions",
     "Predictor": "inference.predictor",

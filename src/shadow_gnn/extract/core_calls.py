@@ -17,14 +17,15 @@ from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.node_ids import node_ids
 from shadow_gnn.graph.record import Graph, id_range
 
 Core = Callable[..., tuple[Any, ...]]
 
 
 def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.int64]:
-    """Return targets as int64 [B, T], or raise a ValueError that names the first bad one."""
-    array = np.asarray(targets)
+    """Return targets, ids or names, as int64 [B, T], or raise a ValueError that names the first bad one."""
+    array = node_ids(graph, targets, owner)
     if array.size == 0 and array.ndim <= 1:
         return np.empty((0, 1), dtype=np.int64)
     if array.dtype.kind not in "iu":

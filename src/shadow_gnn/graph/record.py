@@ -6,7 +6,7 @@ Not for: reading or writing files (store.py), nor for building a CSR from raw ed
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.checked import checked_lists
+from shadow_gnn.graph.names import NodeNames as NodeNames
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.block_check import FolderCheck
@@ -144,36 +145,6 @@ def feature_arrays(x: Features) -> dict[str, Array]:
     if isinstance(x, SparseFeatures):
         return {"x_indptr": x.indptr, "x_indices": x.indices, "x_data": x.data}
     return {"x": x.matrix} if x.scale is None else {"x": x.matrix, "x_scale": x.scale}
-
-
-@dataclass(frozen=True, eq=False)
-class NodeNames:
-    """Names of nodes, classes or columns as text, in one block of bytes that can be memory-mapped."""
-
-    ptr: Array
-    """int64 [N + 1], start of each name in `text`."""
-    text: Array
-    """uint8, the UTF-8 bytes of all names."""
-
-    def __post_init__(self) -> None:
-        if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
-            raise ValueError(f"NodeNames: ptr must run from 0 to {len(self.text)}, the number of bytes")
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> NodeNames:
-        """Return the names that some texts are."""
-        encoded = [text.encode() for text in texts]
-        ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(text) for text in encoded], out=ptr[1:])
-        return cls(ptr, np.frombuffer(b"".join(encoded), np.uint8))
-
-    def __len__(self) -> int:
-        return len(self.ptr) - 1
-
-    def __getitem__(self, node_id: int) -> str:
-        if not 0 <= node_id < len(self):
-            raise IndexError(f"NodeNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
-        return bytes(self.text[self.ptr[node_id] : self.ptr[node_id + 1]]).decode()
 
 
 @dataclass(frozen=True, eq=False)

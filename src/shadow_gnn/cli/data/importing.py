@@ -181,7 +181,7 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
             typer.echo(f"resuming the import that an earlier command left in {work.folder}", err=True)
         streaming = StreamOptions(work, budget, progress)
         with stream_source(source, options, streaming) as (arrays, num_columns, summary):
-            contents = Contents(arrays, options.directed, num_columns)
+            contents = Contents(arrays, options.directed, num_columns, sort_bytes=budget)
             save_contents(contents, folder, overwrite=overwrite, place=work.place, progress=progress)
     return summary
 

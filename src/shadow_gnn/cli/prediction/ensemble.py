@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption
+from shadow_gnn.cli.shared.options import TARGETS_HELP, JsonOption
 from shadow_gnn.cli.shared.output import number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def ensemble_command(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="Nodes to predict: all, the name of a split, a file, or ids such as 3,17.",
+            help=f"Nodes to predict: {TARGETS_HELP}",
             show_default="all, or the tables'",
         ),
     ] = None,

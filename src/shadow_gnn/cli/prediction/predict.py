@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.options import TARGETS_HELP, JsonOption, OtherScopesOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def predict_command(
     out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
     targets: Annotated[
         str,
-        typer.Option(help="Nodes: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."),
+        typer.Option(help=f"Nodes: {TARGETS_HELP}"),
     ] = "all",
     pairs: Annotated[
         Path | None,
@@ -58,6 +58,7 @@ def predict_command(
     Examples:
       shadow predict runs/recipe-1 --targets test --out predictions.parquet
       shadow predict runs/recipe-1 --targets 3,17 --out two.csv --embedding
+      shadow predict runs/recipe-1 --targets torch.nn.functional --out one.csv
       shadow predict runs/recipe-1 --graph grown-graph --out all.parquet
       shadow predict runs/normal-1 --extractor '{kind = "ppr", topk = 200}' --out all.parquet
       shadow predict runs/links-1 --pairs pairs.csv --out links.csv

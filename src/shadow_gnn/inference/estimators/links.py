@@ -42,7 +42,7 @@ class LinkPredictor(Estimator):
         return found
 
     def recommend(
-        self, graph: Any, node: int, *, top: int = 20, num_candidates: int = 500, progress: Shown = None
+        self, graph: Any, node: int | str, *, top: int = 20, num_candidates: int = 500, progress: Shown = None
     ) -> Recommendations:
         """Return the most likely new neighbors of a node, as `shadow recommend` does."""
         predictor = self.predictor(graph)

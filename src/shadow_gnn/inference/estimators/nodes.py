@@ -28,7 +28,7 @@ class _NodeEstimator(Estimator):
     def predictions(
         self, graph: Any, nodes: ArrayLike | None = None, *, embedding: bool = False, progress: Shown = None
     ) -> Predictions:
-        """Return classes, probabilities and names together for nodes, all of the graph if None."""
+        """Return classes, probabilities and names together for nodes, ids or names, all of the graph if None."""
         predictor = self.predictor(graph)
         with shown_progress(progress) as report:
             given = np.arange(predictor.graph.num_nodes) if nodes is None else np.atleast_1d(np.asarray(nodes))
