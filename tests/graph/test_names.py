@@ -130,8 +130,9 @@ def test_folder_without_order_is_sorted_at_the_first_lookup(tmp_path: Path) -> N
 
 def test_wrong_order_is_found(tmp_path: Path) -> None:
     graph = named(["pear", "fig", "plum"])
-    wrong = NodeNames(graph.node_name.ptr, graph.node_name.text, np.array([1, 2, 0], np.int32))  # type: ignore[union-attr]
-    save_graph(Graph(graph.indptr, graph.indices, node_name=wrong), tmp_path / "graph")
+    contents = contents_of(graph)
+    wrong = np.array([1, 2, 0], np.int32)
+    save_contents(replace(contents, arrays={**contents.arrays, "node_name_order": wrong}), tmp_path / "graph")
     with pytest.raises(FolderError, match=r"node_name_order.npy: must sort the names, place 2 is not in order"):
         verify_graph(tmp_path / "graph")
 

@@ -197,8 +197,6 @@ def graph_arrays(graph: Graph) -> dict[str, Array]:
     for name, texts in named.items():
         if texts is not None:
             arrays |= {f"{name}_ptr": texts.ptr, f"{name}_text": texts.text}
-    if graph.node_name is not None:
-        arrays[NAME_ORDER] = graph.node_name.order_hint
     arrays |= {f"split/{name}": ids for name, ids in graph.splits.items()}
     arrays |= {f"pairs/{name}": pairs for name, pairs in graph.pairs.items()}
     return {name: array for name, array in arrays.items() if array is not None}
