@@ -41,10 +41,10 @@ def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.in
 
 
 def check_pairs(owner: str, hide: Hide, targets: NDArray[np.int64]) -> None:
-    """Raise unless `hide` is known and, to hide a link, targets [B, T] are pairs."""
+    """Raise unless `hide` is known and, to hide a link, targets [B, T] are pairs or larger groups."""
     if hide not in get_args(Hide):
         raise ValueError(f"{owner}: hide must be one of {', '.join(get_args(Hide))}, got {hide!r}")
-    if hide != "none" and len(targets) and targets.shape[1] != 2:
+    if hide != "none" and len(targets) and targets.shape[1] < 2:
         raise ValueError(f"{owner}: targets must be pairs [B, 2] to hide their link, got shape {list(targets.shape)}")
 
 
