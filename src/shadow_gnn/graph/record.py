@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.checked import checked_lists
@@ -210,6 +210,51 @@ class Graph:
     def num_edges(self) -> int:
         """Number of CSR entries E: an undirected edge counts twice."""
         return len(self.indices)
+
+    @property
+    def num_features(self) -> int:
+        """Feature columns; 0 without features."""
+        return 0 if self.x is None else self.x.shape[1]
+
+    @cached_property
+    def num_classes(self) -> int:
+        """Classes or yes/no labels of the nodes; 0 without labels, 1 for values."""
+        if self.y is None:
+            return 0
+        if self.y.ndim == 2:
+            return int(self.y.shape[1])
+        if self.y.dtype.kind == "f":
+            return 1
+        return len(self.class_name) if self.class_name is not None else 1 + int(self.y.max(initial=-1))
+
+    def degree(self, nodes: ArrayLike | range | None = None) -> Ints:
+        """Return the number of neighbors of nodes, given as ids or names; of all nodes if None. [K]"""
+        from shadow_gnn.graph.part import chosen_nodes
+
+        if nodes is None:
+            return np.diff(self.indptr)
+        chosen = chosen_nodes(self, nodes, "degree")
+        return np.asarray(self.indptr[chosen + 1] - self.indptr[chosen])
+
+    def neighbors(self, node: int | str) -> Ints:
+        """Return the ids of the nodes that send messages to a node, given as id or name, ascending. [K]"""
+        from shadow_gnn.graph.part import chosen_nodes
+
+        (chosen,) = chosen_nodes(self, [node], "neighbors").tolist()
+        indptr, indices = self.lists
+        return np.asarray(indices[indptr[chosen] : indptr[chosen + 1]], dtype=np.int64)
+
+    def subgraph(self, nodes: ArrayLike | range) -> Graph:
+        """Return the graph between some nodes, ids or names, numbered from 0 in their order."""
+        from shadow_gnn.graph.part import subgraph
+
+        return subgraph(self, nodes)
+
+    def to_pyg(self) -> Any:
+        """Return a torch_geometric Data with all arrays in memory."""
+        from shadow_gnn.graph.to_pyg import to_pyg
+
+        return to_pyg(self)
 
     @cached_property
     def fingerprint(self) -> str:
