@@ -108,6 +108,8 @@ if TYPE_CHECKING:
     from shadow_gnn.training.defaults import default_recipe as default_recipe
     from shadow_gnn.training.evaluate import evaluate as evaluate
     from shadow_gnn.training.evaluate import outputs as outputs
+    from shadow_gnn.training.hub import from_pretrained as from_pretrained
+    from shadow_gnn.training.hub import share_run as share_run
     from shadow_gnn.training.link_setup import link_problem as link_problem
     from shadow_gnn.training.loop import FitOptions as FitOptions
     from shadow_gnn.training.loop import fit as fit
@@ -181,6 +183,7 @@ _HOME = {
     "fit": "training.loop",
     "from_edges": "graph.importing.in_memory",
     "from_networkx": "graph.importing.in_memory",
+    "from_pretrained": "training.hub",
     "from_pyg": "graph.importing.in_memory",
     "from_scipy": "graph.importing.in_memory",
     "from_tables": "graph.importing.from_tables",
@@ -217,6 +220,7 @@ _HOME = {
     "search_space": "studies.tune.tuning",
     "sent_by_node": "studies.explain.saliency",
     "shadow_cost": "studies.cost",
+    "share_run": "training.hub",
     "sign_need": "base.memory_needs",
     "train_recipe": "training.runs.run",
     "try_scope": "studies.theory.long_range",

@@ -23,7 +23,7 @@ from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
-from shadow_gnn.cli.training import memory, resume, runs, train, tune
+from shadow_gnn.cli.training import memory, resume, runs, share, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -55,6 +55,7 @@ _COMMANDS = {
         "runs": runs.runs_command,
         "tune": tune.tune_command,
         "memory": memory.memory_command,
+        "share": share.share_command,
     },
     "Prediction": {
         "evaluate": evaluate.evaluate_command,
