@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
+    from shadow_gnn.studies.report_plot import plot_report as plot_report
     from shadow_gnn.studies.scope_curve import scope_curve as scope_curve
     from shadow_gnn.studies.theory import run_statements as run_statements
     from shadow_gnn.studies.theory.long_range import LongRangeTask as LongRangeTask
@@ -205,6 +206,7 @@ _HOME = {
     "paper_recipe_names": "recipe.named",
     "plot_comparison": "studies.analysis.cost_quality_plot",
     "plot_learning_curves": "studies.analysis.learning_curves",
+    "plot_report": "studies.report_plot",
     "read_curve": "studies.analysis.learning_curves",
     "read_model": "training.model_file",
     "read_recipe": "recipe.file",

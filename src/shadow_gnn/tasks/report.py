@@ -111,9 +111,9 @@ class Report:
         """Return precision, recall, F1, ROC-AUC and counts as a pandas table with a row for each class."""
         import pandas as pd
 
-        columns = {"precision": self.precision, "recall": self.recall, "f1": self.f1, "roc_auc": self.roc_auc}
-        columns |= {"count": self.count, "predicted_count": self.predicted_count}
-        return pd.DataFrame(columns, index=pd.Index(self.class_names, name="class"))
+        return pd.DataFrame(
+            {key: getattr(self, key) for key in _COLUMNS}, index=pd.Index(self.class_names, name="class")
+        )
 
     def confusions(self, most: int = 10) -> list[tuple[str, str, int]]:
         """Return the most frequent (known class, predicted class, targets) that differ, the most frequent first."""
@@ -215,8 +215,10 @@ def _confusion(judged: Judged, width: int) -> Ints:
     return np.bincount(cells, minlength=width * width).reshape(width, width)
 
 
-def _ratio(part: Ints, whole: Ints) -> Floats:
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+def _ratio(part: NDArray[Any], whole: Ints) -> Floats:
+    out: Floats = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=out, where=whole > 0)
+    return out
 
 
 def _roc_auc(score: NDArray[Any], known: NDArray[np.bool_]) -> float:

@@ -97,6 +97,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
             lambda _: table.scores,
             fingerprint=fingerprint,
             node_id=table.targets,
+            class_names=table.class_names,
         )
     predictor = open_run_predictor(path, graph_name)
     config, task = predictor.trained.config, predictor.trained.node_task
