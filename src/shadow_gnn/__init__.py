@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.explain.pyg_twin import PygTwin as PygTwin
     from shadow_gnn.studies.explain.saliency import edge_saliency as edge_saliency
     from shadow_gnn.studies.explain.saliency import sent_by_node as sent_by_node
+    from shadow_gnn.studies.export import export_model as export_model
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
@@ -179,6 +180,7 @@ _HOME = {
     "estimate_ratio": "studies.cost",
     "evaluate": "training.evaluate",
     "evaluate_split": "inference.evaluation",
+    "export_model": "studies.export",
     "find_experiment": "studies.paper.registry",
     "find_recipe": "recipe.named",
     "fit": "training.loop",
