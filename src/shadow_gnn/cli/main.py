@@ -24,7 +24,6 @@ from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
 from shadow_gnn.cli.training import memory, resume, runs, train, tune
-from shadow_gnn.graph.block_check import confirm_all
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -116,7 +115,7 @@ def main() -> NoReturn:
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
-        confirm_all()
+        _confirm_folders()
     except KeyboardInterrupt:
         _end_at_once("interrupted", 130)
     except _Terminated:
@@ -160,6 +159,13 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
 def _end(text: str, code: int) -> NoReturn:
     print("shadow: " + " ".join(text.split()), file=sys.stderr)
     sys.exit(code)
+
+
+def _confirm_folders() -> None:
+    """Wait for the checks of the folders that the command opened; a command that opened none loads nothing."""
+    checks = sys.modules.get("shadow_gnn.graph.block_check")
+    if checks is not None:
+        checks.confirm_all()
 
 
 def _end_at_once(text: str, code: int) -> NoReturn:
