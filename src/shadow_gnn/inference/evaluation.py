@@ -34,11 +34,19 @@ def evaluate_split(predictor: Predictor, split: str = "test", *, progress: Progr
     """Return the metrics of a model on a split; for nodes, also by degree."""
     if isinstance(predictor.trained.task, LinkTask):
         return _evaluate_links(predictor, split, progress)
-    targets = split_targets(predictor.graph, split)
+    check_judged(predictor, split)
+    return evaluate_nodes(predictor, split_targets(predictor.graph, split), progress=progress)
+
+
+def check_judged(predictor: Predictor, split: str = "test") -> None:
+    """Refuse classes that are numbered otherwise than in training; warn of nodes of a split that were trained on."""
     config, graph = predictor.trained.config, predictor.graph
-    if split != "train" and (line := trained_note(config, graph, targets)) is not None:
+    check_classes(config, graph)
+    if split == "train" or split not in graph.splits or graph.y is None:
+        return
+    line = trained_note(config, graph, split_targets(graph, split))
+    if line is not None:
         predictor.warn(line)
-    return evaluate_nodes(predictor, targets, progress=progress)
 
 
 def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = silent) -> Evaluation:

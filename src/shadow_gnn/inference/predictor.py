@@ -70,7 +70,7 @@ class Predictor:
         Columns and classes with names are put in the order of training: `graph` is then the graph in that order.
         """
         self.warn = warn
-        graph = lined_up(trained.config, graph, warn)
+        graph = lined_up(trained.config, graph, warn, trained.import_toml)
         check_model_fits(trained.config, graph)
         if extractor is not None:
             trained = with_extractor(trained, as_extractor(extractor), graph)

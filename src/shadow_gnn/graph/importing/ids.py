@@ -83,13 +83,13 @@ def texts_of(names: NodeNames) -> Any:
     return pa.LargeStringArray.from_buffers(len(names), ptr, text)
 
 
-_ADVICE = "; --unknown drop leaves such rows out, add makes nodes of them"
+_ADVICE = "; --unknown drop leaves unknown ids out, add makes nodes of them"
 
 
 def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str, unknown: Unknown = "error") -> Array:
     """Return the node of each id in an Arrow column of int64 or dictionary-encoded text.
 
-    An unknown id is a SourceError, or -1 if such rows are to be left out.
+    An unknown id is a SourceError, or -1 if unknown is drop.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

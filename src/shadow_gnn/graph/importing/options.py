@@ -13,7 +13,7 @@ FeatureDtype = Literal["auto", "float32", "float16", "int8"]
 LabelKind = Literal["auto", "class", "multi", "value"]
 Merge = Literal["first", "sum"]
 Unknown = Literal["error", "drop", "add"]
-"""What is done with a row that names an unknown node: refuse it, leave it out, or add the node."""
+"""Treatment of a row that names an unknown node: refuse it, leave it out, or add the node."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class NodeFiles:
     stratify: bool = False
     """Whether each class is split by these shares."""
     unknown: Unknown = "error"
-    """What is done with a row of a node that no edge names."""
+    """Treatment of a row of a node that no edge names."""
 
 
 @dataclass(frozen=True)

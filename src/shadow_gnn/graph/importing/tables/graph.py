@@ -58,7 +58,7 @@ class TableOptions:
     limits: Limits = LIMITS
     """Bounds of recognition."""
     unknown: Unknown = "error"
-    """What is done with an edge of an unknown node."""
+    """Treatment of an edge of an unknown node."""
     feature_dtype: FeatureDtype = "auto"
     """Storage of the features."""
     splits: SplitOptions = SplitOptions()
