@@ -34,14 +34,18 @@ def evaluate_split(predictor: Predictor, split: str = "test", *, progress: Progr
     """Return the metrics of a model on a split; for nodes, also by degree."""
     if isinstance(predictor.trained.task, LinkTask):
         return _evaluate_links(predictor, split, progress)
-    check_judged(predictor, split)
+    _warn_of_trained(predictor, split)
     return evaluate_nodes(predictor, split_targets(predictor.graph, split), progress=progress)
 
 
 def check_judged(predictor: Predictor, split: str = "test") -> None:
     """Refuse classes that are numbered otherwise than in training; warn of nodes of a split that were trained on."""
+    check_classes(predictor.trained.config, predictor.graph)
+    _warn_of_trained(predictor, split)
+
+
+def _warn_of_trained(predictor: Predictor, split: str) -> None:
     config, graph = predictor.trained.config, predictor.graph
-    check_classes(config, graph)
     if split == "train" or split not in graph.splits or graph.y is None:
         return
     line = trained_note(config, graph, split_targets(graph, split))

@@ -104,7 +104,9 @@ def _read(source: Path, table: NodeTable, options: ImportOptions, progress: Any)
     progress(f"reading {table.path.name}", 0, 1)
     nodes = read_table(table.path, header=True)
     progress(f"reading {source.name}", 0, 1)
-    edges = read_edge_table(source, nodes, delimiter=options.edge_list.delimiter, header=options.edge_list.header)
+    edges = read_edge_table(
+        source, nodes.columns, delimiter=options.edge_list.delimiter, header=options.edge_list.header
+    )
     progress("recognizing columns", 0, 1)
     found = graph_of_tables(nodes, edges, _options(source, table, options))
     files = options.nodes

@@ -6,6 +6,7 @@ Not for: edge lists that are read in blocks (graph/importing/table.py), or the m
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +35,28 @@ def read_table(path: Path, *, delimiter: str | None = None, header: bool | None 
     return checked_table(table, str(path))
 
 
-def read_edge_table(path: Path, nodes: Any, *, delimiter: str | None = None, header: bool | None = None) -> Any:
+def read_edge_table(
+    path: Path, cells: Sequence[Any], *, delimiter: str | None = None, header: bool | None = None
+) -> Any:
     """Read a table of edges; whether a text file has a header is decided by the values of the node table.
 
-    Two names in the first line that no cell of the node table holds are a header.
+    cells: columns of the nodes; a first line without any text of theirs is a header.
     """
     table = read_table(path, delimiter=delimiter, header=header)
     if header is not None or table.column_names[:2] != ["0", "1"] or table.num_rows == 0:
         return table
     first = [table.column(number)[0].as_py() for number in (0, 1)]
-    if any(_holds(nodes, text) for text in first):
+    if any(_holds(cells, text) for text in first):
         return table
     return read_table(path, delimiter=delimiter, header=True)
 
 
-def _holds(nodes: Any, text: str) -> bool:
+def _holds(cells: Sequence[Any], text: str) -> bool:
     """Tell whether a column of texts has a cell with this one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = [column for column in nodes.columns if is_text(column.type)]
+    texts = [column for column in cells if is_text(column.type)]
     return any(pc.index(column, pa.scalar(text, column.type)).as_py() >= 0 for column in texts)
 
 

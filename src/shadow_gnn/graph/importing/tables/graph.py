@@ -165,14 +165,15 @@ def found_roles(given: Roles, plan: ImportPlan | None, nodes: Any, edges: Any, o
     roles = Roles.model_validate({**kept, **chosen})
     changes: dict[str, str] = {}
     if roles.id is None:
-        changes["id"] = _id_name(nodes, owners[0])
+        changes["id"] = id_name(nodes, owners[0])
     changes |= edge_roles(roles, edges, owners[1])
     if roles.label is not None and plan is not None and roles.label in plan.nodes:
         raise SourceError(f"plan: nodes.{roles.label} must not be a feature, it is the label")
     return roles.model_copy(update=changes)
 
 
-def _id_name(nodes: Any, owner: str) -> str:
+def id_name(nodes: Any, owner: str) -> str:
+    """Return the id column of a node table by its name."""
     lower: dict[str, str] = {name.strip().lower(): name for name in reversed(nodes.column_names)}
     found = next((lower[name] for name in _IDS if name in lower), None)
     if found is None:

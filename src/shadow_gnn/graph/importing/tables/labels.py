@@ -39,7 +39,8 @@ def read_labels(column: Any, roles: Roles, owner: str, known: tuple[str, ...] = 
         return values.astype(np.float32), ()
     words = texts(array)
     names = _class_names(words, known)
-    _check_repeated(names, len(array) - array.null_count, roles, where)
+    if not known:
+        _check_repeated(names, len(array) - array.null_count, roles, where)
     return _place(words, names), names
 
 
