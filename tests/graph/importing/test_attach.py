@@ -100,6 +100,12 @@ def test_rows_of_unknown_nodes_are_left_out_if_asked(tmp_path):
     assert (rows(graph), graph.y.tolist(), splits(graph)) == ([[1], [2]], [0, 1], {"train": [0], "test": []})
 
 
+def test_names_of_a_split_file_may_have_blanks(tmp_path):
+    edges = "ann lee,bob\nbob,cy d\n"
+    assert splits(read(tmp_path, edges, train="ann lee\ncy d\n")) == {"train": [0, 2]}
+    assert splits(read(tmp_path, edges, train="node\nann lee\n", test="bob\n")) == {"train": [0], "test": [1]}
+
+
 def test_ids_of_a_split_file_are_added_if_asked(tmp_path):
     graph = read(tmp_path, "ann,bob\n", unknown="add", train="zoe\n")
     assert [graph.node_name[node] for node in splits(graph)["train"]] == ["zoe"]

@@ -45,7 +45,7 @@ def table_ids(files: NodeFiles, kind: Kind) -> list[Any]:
     for path in tables if files.unknown == "add" else ():
         if path is None or path.suffix in (".npy", ".npz"):
             continue
-        table = open_table(path)
+        table = open_table(path) if path in tables[:3] else _open_ids(path, kind)
         name = _id_column(table, files)
         if name is None and path in tables[3:]:
             name = table.columns[0]
@@ -144,11 +144,22 @@ def _rows(
 def _id_file(graph: Graph, files: NodeFiles, path: Path) -> Array:
     if path.suffix == ".npy":
         return map_source(path)
-    table = open_table(path)
+    table = _open_ids(path, _id_kind(graph))
     name = _id_column(table, files) or table.columns[0]
     column = read_columns(table, {name: _id_kind(graph)})[name]
     node_id = positions(column, graph.node_name, graph.num_nodes, str(path), files.unknown)
     return _known(node_id)
+
+
+def _open_ids(path: Path, kind: Kind) -> Table:
+    """Open a file with an id per line; a name may have blanks in it."""
+    table = open_table(path)
+    if kind == "int" or table.layout is None or table.layout.delimiter != " ":
+        return table
+    whole = open_table(path, delimiter="\t", header=False)
+    assert whole.layout is not None
+    header = whole.layout.first_row[0].strip().lower() in _ID_NAMES
+    return open_table(path, delimiter="\t", header=header)
 
 
 def _split_table(graph: Graph, files: NodeFiles, path: Path) -> dict[str, Array]:

@@ -137,13 +137,13 @@ def _weighted(counts: csr_array, rarity: Floats) -> csr_array:
 def _largest(matrix: csr_array, num_columns: int) -> Floats:
     """Return the right singular vectors of the largest singular values. [words, columns]
 
-    Randomized subspace iteration (Halko, Martinsson and Tropp, 2011, algorithm 4.4), the same in every run.
+    Subspace iteration from a random start (Halko, Martinsson and Tropp, 2011), the same in every run.
     """
     wide = min(num_columns + _SPARE, *matrix.shape)
     basis = np.random.default_rng(0).normal(size=(matrix.shape[1], wide))
     double = matrix.astype(np.float64)
     for _ in range(_ROUNDS):
-        basis = np.linalg.qr(double.T @ np.linalg.qr(double @ basis)[0])[0]
+        basis = np.linalg.qr(double.T @ (double @ basis))[0]
     _, size, turn = np.linalg.svd(double @ basis, full_matrices=False)
     rank = max(1, int((size > size[0] * 1e-6).sum()))
     found = (basis @ turn.T)[:, : min(num_columns, rank)]
