@@ -164,7 +164,7 @@ class Graph:
     x: Features | None = None
     """Node features, or None."""
     y: Array | None = None
-    """Labels: int64 [N] classes with -1 for unknown, float32 [N] values, or uint8 [N, C] for multi-label."""
+    """Labels: int64 [N] classes (-1 unknown), float32 [N] values (nan unknown), or uint8 [N, C] for multi-label."""
     edge_weight: Array | None = None
     """float32 [E], positive; degrees are then sums of weights."""
     edge_attr: Array | None = None

@@ -174,11 +174,11 @@ def _blocks(array: Array) -> Iterator[tuple[int, Array]]:
         yield start, array[start : start + rows]
 
 
-def _check_finite(path: Path, array: Array) -> None:
+def _check_finite(path: Path, array: Array, *, nan: bool = False) -> None:
     if array.dtype.kind != "f":
         return
     for start, block in _blocks(array):
-        good = np.isfinite(block).reshape(len(block), -1).all(axis=1)
+        good = (np.isfinite(block) | (np.isnan(block) & nan)).reshape(len(block), -1).all(axis=1)
         if not good.all():
             raise FolderError(f"{path}: must be finite, row {start + int(np.argmin(good))} is not")
 
@@ -194,7 +194,7 @@ def _check_labels(path: Path, y: Array) -> None:
     if y.dtype == np.int64 and y.ndim == 1:
         _check_least(path, y, -1, "a class or -1")
     elif y.dtype == np.float32 and y.ndim == 1:
-        _check_finite(path, y)
+        _check_finite(path, y, nan=True)  # An unknown value.
     elif y.dtype == np.uint8 and y.ndim == 2:
         for start, block in _blocks(y):
             if block.size and block.max() > 1:

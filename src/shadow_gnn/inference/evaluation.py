@@ -48,11 +48,24 @@ def evaluate_split(
         if report:
             raise ValueError("evaluate: report must be of a model that predicts nodes, this one predicts links")
         return _evaluate_links(predictor, split, progress)
+    _warn_of_trained(predictor, split)
     targets = split_targets(predictor.graph, split)
-    config, graph = predictor.trained.config, predictor.graph
-    if split != "train" and (line := trained_note(config, graph, targets)) is not None:
-        predictor.warn(line)
     return evaluate_nodes(predictor, targets, report=report, most_errors=most_errors, progress=progress)
+
+
+def check_judged(predictor: Predictor, split: str = "test") -> None:
+    """Refuse classes that are numbered otherwise than in training; warn of nodes of a split that were trained on."""
+    check_classes(predictor.trained.config, predictor.graph)
+    _warn_of_trained(predictor, split)
+
+
+def _warn_of_trained(predictor: Predictor, split: str) -> None:
+    config, graph = predictor.trained.config, predictor.graph
+    if split == "train" or split not in graph.splits or graph.y is None:
+        return
+    line = trained_note(config, graph, split_targets(graph, split))
+    if line is not None:
+        predictor.warn(line)
 
 
 def evaluate_nodes(

@@ -71,7 +71,7 @@ class Predictor:
         Columns and classes with names are put in the order of training: `graph` is then the graph in that order.
         """
         self.warn = warn
-        graph = lined_up(trained.config, graph, warn)
+        graph = lined_up(trained.config, graph, warn, trained.import_toml)
         check_model_fits(trained.config, graph)
         if extractor is not None:
             trained = with_extractor(trained, as_extractor(extractor), graph)
@@ -282,27 +282,28 @@ def open_predictor(
     graph: Graph | str | None = None,
     *,
     extractor: ExtractorLike | None = None,
+    grow: Callable[[Graph], Graph] | None = None,
     note: Note = ignore_note,
     warn: Note = warn_note,
 ) -> Predictor:
     """Open the model of a run folder on its graph, or on another graph, given as object, folder or name.
 
-    extractor: see Predictor. note: receives a line if the run's graph has changed since training, or if scopes are
-    others than those of training. warn: see Predictor.
+    extractor: see Predictor. grow: returns the graph with more nodes and edges. note: receives a line if the run's
+    graph has changed since training, or if scopes are others than those of training. warn: see Predictor.
     """
     trained = open_trained(folder)
     if extractor is not None and (line := scopes_note(trained.config, as_extractor(extractor))):
         note(line)
     if graph is not None:
         opened = graph if isinstance(graph, Graph) else open_recipe_graph(graph)
-        return Predictor(trained, opened, extractor=extractor, warn=warn)
+        return Predictor(trained, opened if grow is None else grow(opened), extractor=extractor, warn=warn)
     run = open_run(folder)
     opened = open_recipe_graph(run.recipe.graph)
     try:
         check_graph(run, opened)
     except RunError:
         note(f"{opened.path} has changed since the model was trained on it")
-    return Predictor(trained, opened, extractor=extractor, warn=warn)
+    return Predictor(trained, opened if grow is None else grow(opened), extractor=extractor, warn=warn)
 
 
 def open_trained(folder: str | Path) -> TrainedModel:

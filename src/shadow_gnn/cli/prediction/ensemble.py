@@ -85,6 +85,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
 
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.averaging import Member
+    from shadow_gnn.inference.evaluation import check_judged
     from shadow_gnn.inference.table_file import read_table
 
     if not path.is_dir():
@@ -100,6 +101,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
             class_names=table.class_names,
         )
     predictor = open_run_predictor(path, graph_name)
+    check_judged(predictor)
     config, task = predictor.trained.config, predictor.trained.node_task
 
     def report(stage: str, done: int, total: int) -> None:
