@@ -5,6 +5,7 @@ Not for: their use; each command has its own file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,13 +49,17 @@ def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def find_node(graph: Graph, text: str) -> int:
-    """Return the id of a node, given as an id or a name."""
-    find = _Finder(graph)
-    node = find(text.strip())
-    if node is None:
-        raise ValueError(f"recommend: --node must name {find.words}, got {text!r}")
-    return node
+def find_nodes(graph: Graph, texts: Sequence[str], command: str) -> list[int]:
+    """Return the ids of the nodes of --node, each given as a name or, if no node has that name, as an id."""
+    find, find_id = _Finder(graph), _Finder(graph, by_id=True)
+    found = []
+    for text in texts:
+        node = find(text.strip())
+        node = find_id(text.strip()) if node is None else node
+        if node is None:
+            raise ValueError(f"{command}: --node must name {find.words}, got {text!r}")
+        found.append(node)
+    return found
 
 
 def _ends(line: str) -> list[str]:
@@ -71,10 +76,10 @@ _MOST_DIGITS = 100
 class _Finder:
     """Finds nodes by name if the graph has names, otherwise by id."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *, by_id: bool = False) -> None:
         self._num_nodes, self._by_name = graph.num_nodes, None
         self.words = f"a node id from 0 to {graph.num_nodes - 1}"
-        if graph.node_name is not None:
+        if graph.node_name is not None and not by_id:
             names = graph.node_name
             self._by_name = {names[node]: node for node in range(len(names))}
             self.words = "a node of the graph"
