@@ -222,7 +222,9 @@ def _seconds(call: Any) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small graphs and few epochs, to see that the script works")
+    parser.add_argument(
+        "--quick", action="store_true", help="small graphs and few epochs, to see that the script works"
+    )
     chosen = parser.parse_args()
     keep_freed_memory()
     torch.set_num_threads(1)

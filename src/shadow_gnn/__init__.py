@@ -86,10 +86,14 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.cost import normal_cost as normal_cost
     from shadow_gnn.studies.cost import sample_targets as sample_targets
     from shadow_gnn.studies.cost import shadow_cost as shadow_cost
+    from shadow_gnn.studies.explain.explain import explain as explain
+    from shadow_gnn.studies.explain.explanation import Explanation as Explanation
     from shadow_gnn.studies.explain.gnn_explainer import TwinExplainer as TwinExplainer
+    from shadow_gnn.studies.explain.on_batches import explain_batches as explain_batches
     from shadow_gnn.studies.explain.pyg_twin import PygTwin as PygTwin
     from shadow_gnn.studies.explain.saliency import edge_saliency as edge_saliency
     from shadow_gnn.studies.explain.saliency import sent_by_node as sent_by_node
+    from shadow_gnn.studies.explain.summary import summarize_split as summarize_split
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
@@ -126,6 +130,7 @@ _HOME = {
     "BranchRecipe": "recipe",
     "DenseFeatures": "graph.record",
     "Drawer": "normal",
+    "Explanation": "studies.explain.explanation",
     "ExtractorSampler": "loading.pyg_sampler",
     "FitOptions": "training.loop",
     "Graph": "graph.record",
@@ -176,6 +181,8 @@ _HOME = {
     "estimate_ratio": "studies.cost",
     "evaluate": "training.evaluate",
     "evaluate_split": "inference.evaluation",
+    "explain": "studies.explain.explain",
+    "explain_batches": "studies.explain.on_batches",
     "find_experiment": "studies.paper.registry",
     "find_recipe": "recipe.named",
     "fit": "training.loop",
@@ -218,6 +225,7 @@ _HOME = {
     "sent_by_node": "studies.explain.saliency",
     "shadow_cost": "studies.cost",
     "sign_need": "base.memory_needs",
+    "summarize_split": "studies.explain.summary",
     "train_recipe": "training.runs.run",
     "try_scope": "studies.theory.long_range",
     "unpack_dataset": "graph.datasets",

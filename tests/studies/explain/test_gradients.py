@@ -157,7 +157,10 @@ def test_answers_of_every_task():
     share = logits.softmax(dim=1)[:, 2]
     torch.testing.assert_close(other(logits), torch.log(share / (1 - share)))
     assert Answer.of(NodeTask("multilabel", 3), logits, 2)(logits).tolist() == [2.0, 0.0]
-    assert Answer.of(NodeTask("values", 1, value_mean=1, value_deviation=2), logits[:, :1])(logits).tolist() == [3.0, 2.0]
+    assert Answer.of(NodeTask("values", 1, value_mean=1, value_deviation=2), logits[:, :1])(logits).tolist() == [
+        3.0,
+        2.0,
+    ]
     assert Answer.of(LinkTask(), logits[:, :1])(logits[:, :1]).tolist() == [1.0, 0.5]
     with pytest.raises(ValueError, match="explain: class must be from 0 to 2, got 3"):
         Answer.of(NodeTask("classes", 3), logits, 3)
@@ -169,7 +172,9 @@ def test_scopes_without_edges_contribute_nothing_and_no_features_give_no_columns
     batch = batch_for(TARGETS)
     alone = replace(batch, indptr=torch.zeros_like(batch.indptr), indices=batch.indices[:0])
     for method in ("gradient", "integrated", "occlusion", "gnnexplainer"):
-        found = explain_batches(model_of(layer="gcn").float(), replace(alone, x=alone.x.float()), CLASSES, method=method)
+        found = explain_batches(
+            model_of(layer="gcn").float(), replace(alone, x=alone.x.float()), CLASSES, method=method
+        )
         assert found.edges[0].tolist() == []
         assert found.columns.shape == (4, 5)
     graph = replace(random_graph(), x=None)
@@ -184,7 +189,9 @@ def test_default_methods_and_faults():
     conv = model_of(layer="SAGEConv")
     assert default_method(conv) == "occlusion"
     assert explain_batches(conv, batch_for([7]), CLASSES).method == "occlusion"
-    with pytest.raises(ValueError, match="explain: method must be one of gradient, integrated, occlusion, gnnexplainer"):
+    with pytest.raises(
+        ValueError, match="explain: method must be one of gradient, integrated, occlusion, gnnexplainer"
+    ):
         explain_batches(conv, batch_for([7]), CLASSES, method="guess")
     joined = replace(batch_for(TARGETS), subgraph=torch.zeros(batch_for(TARGETS).num_nodes, dtype=torch.int64))
     with pytest.raises(ValueError, match="explain: targets must have separate scopes, got a joined batch"):

@@ -96,7 +96,8 @@ def test_effects_equal_those_of_rebuilt_scopes(options, kind, weighted):
         places = [
             at
             for at, ends in enumerate(zip(receivers, senders, strict=True))
-            if tuple(own[int(scope.node_id[end])] for end in (to, sender)) in (ends, ends[::-1] if kind != "directed" else ends)
+            if tuple(own[int(scope.node_id[end])] for end in (to, sender))
+            in (ends, ends[::-1] if kind != "directed" else ends)
         ]
         total = sum(parts.edges[0][at].item() for at in places)
         assert total == pytest.approx(effect(without_edges=gone), abs=1e-9)

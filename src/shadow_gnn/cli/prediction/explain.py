@@ -129,7 +129,9 @@ def _targets(predictor: Predictor, nodes: Sequence[str]) -> NDArray[np.int64]:
     if not predictor.is_links:
         return found
     if len(found) % 2:
-        raise ValueError(f"explain: --node must be given twice for each pair of a link prediction, got {len(found)} times")
+        raise ValueError(
+            f"explain: --node must be given twice for each pair of a link prediction, got {len(found)} times"
+        )
     return found.reshape(-1, 2)
 
 

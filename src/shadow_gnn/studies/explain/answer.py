@@ -44,7 +44,9 @@ class Answer:
         """Return the answer of each target; logits [B, C]. [B]"""
         if self.chosen is None:
             value = logits[:, 0]
-            return value * self.task.value_deviation + self.task.value_mean if isinstance(self.task, NodeTask) else value
+            return (
+                value * self.task.value_deviation + self.task.value_mean if isinstance(self.task, NodeTask) else value
+            )
         own = logits.gather(1, self.chosen[:, None])
         if self.task.target == "multilabel" or logits.shape[1] == 1:
             return own[:, 0]

@@ -57,7 +57,9 @@ def copies_without(batch: Batch, keep_node: Tensor, keep_edge: Tensor) -> Batch:
 def copies_of(batch: Batch, num_copies: int) -> Batch:
     """Return equal copies of a batch of one scope."""
     device = batch.node_id.device
-    every = (torch.ones(num_copies, size, dtype=torch.bool, device=device) for size in (batch.num_nodes, batch.num_edges))
+    every = (
+        torch.ones(num_copies, size, dtype=torch.bool, device=device) for size in (batch.num_nodes, batch.num_edges)
+    )
     return copies_without(batch, *every)
 
 

@@ -74,15 +74,15 @@ def each_contribution(
         batches = predictor.batches(targets[start : start + size])
         yield (
             batches,
-            explain_batches(
-                trained.model, batches, trained.task, method=method, wanted=wanted, directed=directed
-            ),
+            explain_batches(trained.model, batches, trained.task, method=method, wanted=wanted, directed=directed),
         )
 
 
 def explanations(predictor: Predictor, batches: Sequence[Batch], found: Contributions) -> list[Explanation]:
     """Divide the contributions of a batch into the explanations of its targets."""
-    parts = [_scope_parts(batch, node, edge) for batch, node, edge in zip(batches, found.nodes, found.edges, strict=True)]
+    parts = [
+        _scope_parts(batch, node, edge) for batch, node, edge in zip(batches, found.nodes, found.edges, strict=True)
+    ]
     return [
         _explanation(predictor, batches[0], found, number, _merged([part[number] for part in parts]))
         for number in range(len(batches[0]))
@@ -144,7 +144,9 @@ def _opened(model: Predictor | TrainedModel | str | Path, graph: Graph | str | N
 class _Scope:
     """The arrays of one target's scope, with ids of the graph."""
 
-    def __init__(self, node_id: Ints, hop: Ints, score: Any, node: Floats, edge: Ints, weight: Any, share: Floats) -> None:
+    def __init__(
+        self, node_id: Ints, hop: Ints, score: Any, node: Floats, edge: Ints, weight: Any, share: Floats
+    ) -> None:
         self.node_id, self.hop, self.score, self.node = node_id, hop, score, node
         self.edge, self.weight, self.share = edge, weight, share
 
@@ -215,9 +217,7 @@ def _edges(scope: _Scope, directed: bool) -> tuple[Ints, Any, Floats]:
     return scope.node_id[place[first]], weight, share
 
 
-def _explanation(
-    predictor: Predictor, batch: Batch, found: Contributions, number: int, scope: _Scope
-) -> Explanation:
+def _explanation(predictor: Predictor, batch: Batch, found: Contributions, number: int, scope: _Scope) -> Explanation:
     """Make the record of one target."""
     graph, kind = predictor.graph, predictor.trained.config.target
     target = batch.targets[number : number + 1].numpy()

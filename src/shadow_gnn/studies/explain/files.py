@@ -30,7 +30,9 @@ def save_explanations(explanations: Sequence[Explanation], path: str | Path) -> 
         return
     check_picture(path)
     if len(explanations) > MOST_DRAWN:
-        raise ValueError(f"explain: a picture must have at most {MOST_DRAWN} targets, got {len(explanations)}; use .html")
+        raise ValueError(
+            f"explain: a picture must have at most {MOST_DRAWN} targets, got {len(explanations)}; use .html"
+        )
     save_figure(draw_explanations(explanations), path)
 
 

@@ -58,9 +58,7 @@ def gradient_parts(
     return _parts(model, batches, gradient, columns), logits, answer
 
 
-def integrated_parts(
-    model: ShadowGNN, batches: Batches, answer: Answer, *, num_steps: int = 32
-) -> Parts:
+def integrated_parts(model: ShadowGNN, batches: Batches, answer: Answer, *, num_steps: int = 32) -> Parts:
     """Return integrated gradients (Sundararajan et al.), by the Gauss-Legendre rule with num_steps points.
 
     Messages and pooled rows go from 0 to 1 together: the contributions of all nodes sum to the answer minus that of the
@@ -83,7 +81,9 @@ def integrated_parts(
                 one += weight * slope
     columns = None
     if slopes:
-        moved = [slope * (b.x - baseline(model, b)) for slope, b in zip(slopes, batches, strict=True) if b.x is not None]
+        moved = [
+            slope * (b.x - baseline(model, b)) for slope, b in zip(slopes, batches, strict=True) if b.x is not None
+        ]
         columns = _by_scope(batches, moved)
     return _parts(model, batches, Point(tuple(edges), tuple(rows), ()), columns)
 
@@ -128,7 +128,9 @@ def _pass(
         if not total.requires_grad:
             return logits.detach(), answer, Point(*(tuple(map(torch.zeros_like, part)) for part in _fields(point)))
         found = torch.autograd.grad(total, leaves, allow_unused=True)
-    filled = iter([torch.zeros_like(leaf) if slope is None else slope for leaf, slope in zip(leaves, found, strict=True)])
+    filled = iter(
+        [torch.zeros_like(leaf) if slope is None else slope for leaf, slope in zip(leaves, found, strict=True)]
+    )
     return logits.detach(), answer, Point(*(tuple(next(filled) for _ in part) for part in _fields(point)))
 
 

@@ -111,7 +111,9 @@ class _Occluded:
 
     def _effects(self, parts: Tensor, versions: Callable[[Tensor], list[Batch]]) -> Tensor:
         """Return the answer minus that of each version of the scope, block by block. [K]"""
-        found = [self._whole - self._answers(versions(some), len(some)) for some in parts.split(self._block) if len(some)]
+        found = [
+            self._whole - self._answers(versions(some), len(some)) for some in parts.split(self._block) if len(some)
+        ]
         return torch.cat(found) if found else self._whole.new_zeros(0)
 
     def _answers(self, batches: Sequence[Batch], count: int) -> Tensor:

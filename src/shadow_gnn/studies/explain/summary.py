@@ -166,7 +166,9 @@ class _Sums:
         if self._has_classes and self._graph.y is not None:
             names = self._predictor.trained.config.class_names
             tables["class"] = self._grouped(
-                node_class, node, lambda number: "unknown" if number < 0 else str(number) if names is None else names[number]
+                node_class,
+                node,
+                lambda number: "unknown" if number < 0 else str(number) if names is None else names[number],
             )
         if self._edges:
             weight, edge = (np.concatenate(part) for part in zip(*self._edges, strict=True))
@@ -186,9 +188,14 @@ class _Sums:
     def accuracy(self) -> dict[str, list[Bucket]]:
         """Return the tables of the metric."""
         degree, size, homophily = (np.concatenate(part) for part in zip(*self._facts, strict=True))
-        tables = {"degree": self._buckets(_digits(degree), _range_text), "scope size": self._buckets(_digits(size), _range_text)}
+        tables = {
+            "degree": self._buckets(_digits(degree), _range_text),
+            "scope size": self._buckets(_digits(size), _range_text),
+        }
         if self._has_classes:
-            place = np.where(np.isnan(homophily), -1, np.minimum(_PARTS * np.nan_to_num(homophily), _PARTS - 1)).astype(np.int64)
+            place = np.where(np.isnan(homophily), -1, np.minimum(_PARTS * np.nan_to_num(homophily), _PARTS - 1)).astype(
+                np.int64
+            )
             tables["homophily"] = self._buckets(place, _share_text)
         return tables
 
