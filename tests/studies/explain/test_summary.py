@@ -42,7 +42,12 @@ def test_tables_equal_the_sums_of_single_explanations(tmp_path):
     predictor = predictor_of(graph, tmp_path)
     found = summarize_split(predictor, "test")
     targets = graph.splits["test"]
-    assert (found.num_targets, found.split, found.method, found.metric) == (len(targets), "test", "gradient", "accuracy")
+    assert (found.num_targets, found.split, found.method, found.metric) == (
+        len(targets),
+        "test",
+        "gradient",
+        "accuracy",
+    )
     by_hop, by_class, total = defaultdict(list), defaultdict(list), 0.0
     by_column = np.zeros(3)
     for target in targets:

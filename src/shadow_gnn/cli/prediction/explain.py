@@ -206,14 +206,14 @@ def _show_summary(found: Summary, files: list[Path], warnings: list[str], as_jso
         return
     typer.echo(f"{found.num_targets:,} targets of {found.split}, {found.metric} {found.value:.4f}, by {found.method}")
     for title, groups in found.contributions.items():
-        rows = [(g.name, f"{g.count:,.1f}", f"{g.share:.1%}", f"{g.mean:+.4f}") for g in groups]
-        _print_groups(f"contribution by {title}", (title, "parts per target", "share", "signed"), rows)
+        cells = [(g.name, f"{g.count:,.1f}", f"{g.share:.1%}", f"{g.mean:+.4f}") for g in groups]
+        _print_groups(f"contribution by {title}", (title, "parts per target", "share", "signed"), cells)
     for title, buckets in found.accuracy.items():
-        rows = [(b.name, f"{b.count:,}", f"{b.value:.4f}") for b in buckets]
-        _print_groups(f"{found.metric} by {title}", (title, "targets", found.metric), rows)
+        lines = [(b.name, f"{b.count:,}", f"{b.value:.4f}") for b in buckets]
+        _print_groups(f"{found.metric} by {title}", (title, "targets", found.metric), lines)
 
 
-def _print_groups(title: str, heads: Sequence[str], rows: list[tuple[str, ...]]) -> None:
+def _print_groups(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if rows:
         typer.echo("")
         print_table(heads, rows, title=title)

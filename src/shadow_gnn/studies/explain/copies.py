@@ -6,6 +6,7 @@ Not for: choosing the parts to leave out (occlusion.py).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,8 +17,8 @@ from shadow_gnn.loading.batch import Batch
 def copies_without(batch: Batch, keep_node: Tensor, keep_edge: Tensor) -> Batch:
     """Return K copies of a batch of one scope, each with the nodes and edges that it keeps, in the batch's order.
 
-    keep_node [K, N] and keep_edge [K, E]: bool. Targets must be kept; an edge goes with either of its ends. Hops, scores
-    and features stay as they are; degrees follow from the edges that are left, as if the scope had been extracted so.
+    keep_node [K, N] and keep_edge [K, E]: bool. Targets must be kept; an edge goes with either of its ends. Hops,
+    scores and features stay as they are; degrees follow from the edges that are left.
     """
     if len(batch) != 1:
         raise ValueError(f"copies_without: batch must have one scope, got {len(batch)}")
@@ -50,7 +51,7 @@ def copies_without(batch: Batch, keep_node: Tensor, keep_edge: Tensor) -> Batch:
         ptr=None if batch.ptr is None else torch.cat((copy.new_zeros(1), keep_node.sum(dim=1).cumsum(0))),
         x=None if batch.x is None else batch.x[node],
         degree=None,
-        **{name: _taken(batch, name, edge) for name in ("edge_id", "edge_weight", "edge_attr")},
+        **_taken(batch, edge),
     )
 
 
@@ -92,7 +93,7 @@ def _scope(batch: Batch, receiver: Tensor, scope: int) -> Batch:
         ptr=None if batch.ptr is None else node.new_tensor([0, len(node)]),
         x=None if batch.x is None else batch.x[node],
         y=None if batch.y is None else batch.y[scope : scope + 1],
-        **{name: _taken(batch, name, edge) for name in ("edge_id", "edge_weight", "edge_attr", "edge_mask")},
+        **_taken(batch, edge),
     )
 
 
@@ -114,6 +115,7 @@ def _repeated(batch: Batch, num_copies: int) -> Batch:
     )
 
 
-def _taken(batch: Batch, name: str, edge: Tensor) -> Tensor | None:
-    value: Tensor | None = getattr(batch, name)
-    return None if value is None else value[edge]
+def _taken(batch: Batch, edge: Tensor) -> dict[str, Any]:
+    """Return the edge arrays of some edges."""
+    arrays = {name: getattr(batch, name) for name in ("edge_id", "edge_weight", "edge_attr")}
+    return {name: None if value is None else value[edge] for name, value in arrays.items()}

@@ -106,7 +106,7 @@ def _draw_scope(axes: Any, explanation: Explanation) -> None:
     drawn = drawn_part(explanation)
     share = _relative(explanation.edge_contribution)[drawn.edge]
     order = np.argsort(np.abs(share), kind="stable")  # The strongest on top.
-    lines = drawn.place[drawn.ends[order]]
+    lines: Any = drawn.place[drawn.ends[order]]
     colors = [_color(value) for value in share[order]]
     axes.add_collection(LineCollection(lines, colors=colors, linewidths=0.4 + 3 * np.abs(share[order]), zorder=1))
     node_share = _relative(explanation.node_contribution)[drawn.node]

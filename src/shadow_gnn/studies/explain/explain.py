@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 import torch
@@ -21,8 +21,9 @@ from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.branch import Branch
 from shadow_gnn.nn.layers.base import Layer
 from shadow_gnn.studies.explain.contributions import Contributions, Method
-from shadow_gnn.studies.explain.explanation import Explanation, Floats
+from shadow_gnn.studies.explain.explanation import Explanation
 from shadow_gnn.studies.explain.on_batches import explain_batches
+from shadow_gnn.studies.explain.scope_arrays import ScopeArrays, edges_once, merged, scope_arrays
 from shadow_gnn.training.model_file import TrainedModel
 
 Ints = NDArray[np.int64]
@@ -31,6 +32,24 @@ MOST_TARGETS = 64
 """Targets of a batch: an explanation keeps more arrays than a prediction."""
 
 
+@overload
+def explain(
+    model: Predictor | TrainedModel | str | Path,
+    graph: Graph | str | None,
+    nodes: int,
+    *,
+    method: Method | None = None,
+    explained_class: int | str | None = None,
+) -> Explanation: ...
+@overload
+def explain(
+    model: Predictor | TrainedModel | str | Path,
+    graph: Graph | str | None,
+    nodes: ArrayLike,
+    *,
+    method: Method | None = None,
+    explained_class: int | str | None = None,
+) -> Any: ...
 def explain(
     model: Predictor | TrainedModel | str | Path,
     graph: Graph | str | None,
@@ -42,8 +61,8 @@ def explain(
     """Explain predictions: one target gives an Explanation, a list of them a tuple of Explanations.
 
     model: a run folder, its trained model or an open Predictor. graph: None for that of the run or of the predictor.
-    nodes: ids, or pairs of them for a model that predicts links. method: gradient by default; occlusion, the default for
-    layers of PyG, is exact and slower; see Method. explained_class: its number or name; None for the predicted one.
+    nodes: ids, or pairs of them for a model that predicts links. method: gradient by default; occlusion, the default
+    for layers of PyG, is exact and slower; see Method. explained_class: its number or name; None for the predicted one.
 
     A normal GNN is explained on all nodes that reach the target in as many hops as it has layers.
     """
@@ -80,11 +99,9 @@ def each_contribution(
 
 def explanations(predictor: Predictor, batches: Sequence[Batch], found: Contributions) -> list[Explanation]:
     """Divide the contributions of a batch into the explanations of its targets."""
-    parts = [
-        _scope_parts(batch, node, edge) for batch, node, edge in zip(batches, found.nodes, found.edges, strict=True)
-    ]
+    parts = [scope_arrays(*given) for given in zip(batches, found.nodes, found.edges, strict=True)]
     return [
-        _explanation(predictor, batches[0], found, number, _merged([part[number] for part in parts]))
+        _explanation(predictor, batches[0], found, number, merged([part[number] for part in parts]))
         for number in range(len(batches[0]))
     ]
 
@@ -141,88 +158,14 @@ def _opened(model: Predictor | TrainedModel | str | Path, graph: Graph | str | N
     return open_predictor(model, graph)
 
 
-class _Scope:
-    """The arrays of one target's scope, with ids of the graph."""
-
-    def __init__(
-        self, node_id: Ints, hop: Ints, score: Any, node: Floats, edge: Ints, weight: Any, share: Floats
-    ) -> None:
-        self.node_id, self.hop, self.score, self.node = node_id, hop, score, node
-        self.edge, self.weight, self.share = edge, weight, share
-
-
-def _scope_parts(batch: Batch, node: torch.Tensor, edge: torch.Tensor) -> list[_Scope]:
-    """Divide the arrays of a batch by scope."""
-    subgraph = batch.subgraph.cpu().numpy()
-    node_id, hop, score = (part.cpu().numpy() for part in (batch.node_id, batch.hop, batch.score))
-    ends = batch.node_id[batch.edge_index()].T.cpu().numpy()
-    weight = None if batch.edge_weight is None else batch.edge_weight.cpu().numpy()
-    shares = (part.detach().double().cpu().numpy() for part in (node, edge))
-    node_share, edge_share = shares
-    if len(batch) == 1:
-        return [_Scope(node_id, hop, score, node_share, ends, weight, edge_share)]
-    node_rows = _rows_by(subgraph, len(batch))
-    edge_rows = _rows_by(subgraph[batch.edge_index()[1].cpu().numpy()], len(batch))
-    return [
-        _Scope(
-            node_id[rows], hop[rows], score[rows], node_share[rows], ends[pairs],
-            None if weight is None else weight[pairs], edge_share[pairs],
-        )
-        for rows, pairs in zip(node_rows, edge_rows, strict=True)
-    ]  # fmt: skip
-
-
-def _rows_by(scope: Ints, count: int) -> list[Ints]:
-    """Return the rows of each scope, in their order."""
-    order = np.argsort(scope, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(scope, minlength=count))[:-1])
-
-
-def _merged(parts: list[_Scope]) -> _Scope:
-    """Add up the contributions of a node or an edge over all branches; its hop is the smallest, its score the largest."""
-    if len(parts) == 1:
-        return parts[0]
-    every = np.concatenate([part.node_id for part in parts])
-    node_id, first, place = np.unique(every, return_index=True, return_inverse=True)
-    hop = np.full(len(node_id), np.iinfo(np.int64).max)
-    np.minimum.at(hop, place, np.concatenate([part.hop for part in parts]))
-    score = np.full(len(node_id), -np.inf, np.float32)
-    np.maximum.at(score, place, np.concatenate([part.score for part in parts]))
-    node = np.bincount(place, np.concatenate([part.node for part in parts]), minlength=len(node_id))
-    order = np.lexsort((first, hop))  # Targets first.
-    weights = [part.weight for part in parts]
-    return _Scope(
-        node_id[order],
-        hop[order],
-        score[order],
-        node[order],
-        np.concatenate([part.edge for part in parts]),
-        None if any(weight is None for weight in weights) else np.concatenate(weights),
-        np.concatenate([part.share for part in parts]),
-    )
-
-
-def _edges(scope: _Scope, directed: bool) -> tuple[Ints, Any, Floats]:
-    """List each edge once, with the sum of its contributions; an undirected edge leads to its nearer end."""
-    order = np.argsort(scope.node_id)
-    place = order[np.searchsorted(scope.node_id, scope.edge, sorter=order)]
-    if not directed:
-        distance = scope.hop[place]
-        away = (distance[:, 0] < distance[:, 1]) | ((distance[:, 0] == distance[:, 1]) & (place[:, 0] < place[:, 1]))
-        place = np.where(away[:, None], place[:, ::-1], place)
-    key = place[:, 0] * len(scope.node_id) + place[:, 1]
-    distinct, first, group = np.unique(key, return_index=True, return_inverse=True)
-    share = np.bincount(group, scope.share, minlength=len(distinct))
-    weight = None if scope.weight is None else scope.weight[first]
-    return scope.node_id[place[first]], weight, share
-
-
-def _explanation(predictor: Predictor, batch: Batch, found: Contributions, number: int, scope: _Scope) -> Explanation:
+def _explanation(
+    predictor: Predictor, batch: Batch, found: Contributions, number: int, scope: ScopeArrays
+) -> Explanation:
     """Make the record of one target."""
     graph, kind = predictor.graph, predictor.trained.config.target
     target = batch.targets[number : number + 1].numpy()
     labels = array_rows(graph, "y", target[:, 0]) if kind != "links" else None
-    edge, weight, share = _edges(scope, graph.directed)
+    edge, weight, share = edges_once(scope, directed=graph.directed)
     column = batch.x
     return Explanation(
         prediction=predictor.predictions(target if kind == "links" else target[:, 0], _row(found.logits, number)),
@@ -234,7 +177,7 @@ def _explanation(predictor: Predictor, batch: Batch, found: Contributions, numbe
         hop=scope.hop,
         score=scope.score,
         node_class=array_rows(graph, "y", scope.node_id) if kind == "classes" else None,
-        node_contribution=scope.node,
+        node_contribution=scope.node_share,
         edge=edge,
         edge_weight=weight,
         edge_contribution=share,

@@ -180,8 +180,8 @@ class Explanation:
 def strongest(contribution: Floats, count: int | None) -> list[int]:
     """Return the places of the largest contributions of either sign that are not 0, the largest first."""
     order = np.argsort(-np.abs(contribution), kind="stable")
-    order = order[: int(np.count_nonzero(contribution))]
-    return order[:count].tolist()
+    found: list[int] = order[: int(np.count_nonzero(contribution))][:count].tolist()
+    return found
 
 
 def cell_text(value: Any) -> str:

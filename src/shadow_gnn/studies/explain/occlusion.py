@@ -54,7 +54,7 @@ class _Occluded:
 
     def __init__(self, model: ShadowGNN, scope: Scope, answer: Answer) -> None:
         self._model, self._scope, self._answer = model, scope, answer
-        self._ids = torch.cat([batch.node_id for batch in scope]).unique()
+        self._ids = torch.unique(torch.cat([batch.node_id for batch in scope]))
         self._whole = self._answers(scope, 1)[0]
         width = 1 if scope[0].x is None else scope[0].x.shape[1]
         size = sum(batch.num_nodes for batch in scope)
@@ -78,7 +78,7 @@ class _Occluded:
     def edges(self, directed: bool) -> list[Tensor]:
         """Return the effect of each edge. [E] for each branch"""
         keys = [_edge_keys(batch, self._ids, directed) for batch in self._scope]
-        ids, count = torch.cat(keys).unique(return_counts=True)
+        ids, count = torch.unique(torch.cat(keys), return_counts=True)
 
         def versions(some: Tensor) -> list[Batch]:
             made = []
@@ -93,7 +93,9 @@ class _Occluded:
     def columns(self) -> Tensor:
         """Return the effect of each column; columns that are at their means everywhere have none. [F]"""
         means = [baseline(self._model, batch) for batch in self._scope]
-        differs = torch.stack([(b.x != mean).any(dim=0) for b, mean in zip(self._scope, means, strict=True)]).any(dim=0)
+        inputs = [batch.x for batch in self._scope if batch.x is not None]
+        apart = [(x != mean).any(dim=0) for x, mean in zip(inputs, means, strict=True)]
+        differs = torch.stack(apart).any(dim=0)
 
         def versions(some: Tensor) -> list[Batch]:
             made = []
@@ -112,7 +114,9 @@ class _Occluded:
     def _effects(self, parts: Tensor, versions: Callable[[Tensor], list[Batch]]) -> Tensor:
         """Return the answer minus that of each version of the scope, block by block. [K]"""
         found = [
-            self._whole - self._answers(versions(some), len(some)) for some in parts.split(self._block) if len(some)
+            self._whole - self._answers(versions(some), len(some))
+            for some in torch.split(parts, self._block)
+            if len(some)
         ]
         return torch.cat(found) if found else self._whole.new_zeros(0)
 
@@ -123,7 +127,8 @@ class _Occluded:
 
 def _edge_keys(batch: Batch, ids: Tensor, directed: bool) -> Tensor:
     """Return a number for each edge, the same for both directions unless directed; ids: all nodes, ascending. [E]"""
-    sender, receiver = torch.searchsorted(ids, batch.node_id)[batch.edge_index()]
+    ends = torch.searchsorted(ids, batch.node_id)[batch.edge_index()]
     if not directed:
-        sender, receiver = torch.minimum(sender, receiver), torch.maximum(sender, receiver)
-    return sender * len(ids) + receiver
+        ends = ends.sort(dim=0).values
+    key: Tensor = ends[0] * len(ids) + ends[1]
+    return key
