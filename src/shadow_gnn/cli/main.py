@@ -144,13 +144,15 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context is not None else ""
-        _end(f"{error.format_message()}{hint}", 2)
+        _end(f"{error.format_message().rstrip('.?')}{hint}", 2)
     if type(error).__name__ == "Abort":
         _end_at_once("interrupted", 130)
     if isinstance(error, RecipeError):
         for fault in error.faults[:-1]:
             print("shadow: " + " ".join(fault.split()), file=sys.stderr)
         _end(error.faults[-1], 2)
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        _end(f"{os.fsdecode(error.filename)}: {error.strerror[:1].lower()}{error.strerror[1:]}", 2)
     if isinstance(error, (ShadowError, ValueError, OSError)):
         _end(str(error), 2)
     raise error

@@ -83,8 +83,8 @@ def generate_command(
         print_json({"folder": folder, "summary": summary})
         return
     typer.echo(
-        f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges // 2:,} undirected edges, "
-        f"mean degree {summary.num_edges / summary.num_nodes:.2f}"
+        f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} undirected edges, "
+        f"mean degree {2 * summary.num_edges / summary.num_nodes:.2f}"
     )
     removed = summary.duplicates + summary.both_directions
     typer.echo(

@@ -52,7 +52,7 @@ def get_command(
     if summary is None:
         typer.echo(f"{folder}: exists already")
         return
-    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges // 2:,} undirected edges, as published")
+    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} undirected edges, as published")
     typer.echo(
         f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
         f"{summary.duplicates:,} duplicates, merged {summary.both_directions:,} given in both directions"

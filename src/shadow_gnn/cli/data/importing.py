@@ -194,10 +194,8 @@ def _print_summary(summary: Summary, folder: Path, as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return
-    kept = summary.num_edges if summary.directed else summary.num_edges // 2
-    typer.echo(
-        f"{folder}: {summary.num_nodes:,} nodes, {kept:,} {'directed' if summary.directed else 'undirected'} edges"
-    )
+    kind = "directed" if summary.directed else "undirected"
+    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} {kind} edges")
     typer.echo(
         f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
         f"{summary.duplicates:,} duplicates"

@@ -164,7 +164,7 @@ def _print_table(report: ScopeReport) -> None:
 def _rows(report: ScopeReport) -> list[tuple[str, Spread, int]]:
     rows = [
         ("nodes", report.num_nodes, 1),
-        ("edges", report.num_edges, 1),
+        ("messages of a layer", report.num_messages, 1),
         ("depth (hops)", report.depth, 1),
         ("nodes touched", report.nodes_touched, 0),
         ("edges touched", report.edges_touched, 0),

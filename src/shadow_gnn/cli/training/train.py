@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.existing import existing_recipe
 from shadow_gnn.cli.shared.options import (
+    RECIPE_HELP,
     AnySizeOption,
     JsonOption,
     RecipeGraphOption,
@@ -50,9 +52,7 @@ def _show_paper(value: bool) -> None:
 def train_command(
     recipe: Annotated[
         Path | None,
-        typer.Argument(
-            help="Recipe: a TOML file, or paper/NAME for one of the paper's.", show_default="chosen for --graph"
-        ),
+        typer.Argument(callback=existing_recipe, help=RECIPE_HELP, show_default="chosen for --graph"),
     ] = None,
     set_: SetOption = None,
     out: Annotated[
@@ -99,7 +99,7 @@ def train_command(
       shadow train paper/flickr-sage-3-ppr --graph my-flickr
       shadow train --keys
     """
-    from shadow_gnn.cli.shared.ranks import joined_ranks
+    from shadow_gnn.cli.shared.ranks import are_several, joined_ranks
     from shadow_gnn.training.runs.folder import free_folder
 
     if recipe is None and graph is None:
@@ -107,6 +107,8 @@ def train_command(
     if recipe is not None and probe is not None:
         raise ValueError("train: --probe must be used without a recipe, got one")
     folder = out or free_folder(recipe or Path("default"))
+    if recipe is not None and not are_several():
+        named_recipe(recipe, set_, graph)  # A fault is reported before torch is loaded.
     with joined_ranks(folder) as ranks:
         if recipe is not None:
             content = named_recipe(recipe, set_, graph)

@@ -1,0 +1,27 @@
+"""Existing: recipes and run folders that a command line names, looked for before any library is loaded.
+
+Not for: their content, which the libraries check.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shadow_gnn.base.errors import RecipeError, RunError
+from shadow_gnn.cli.shared.ranks import are_several
+
+_PAPER = "paper"
+
+
+def existing_recipe(path: Path | None) -> Path | None:
+    """Return the path of a recipe unless it is missing; names of the paper's recipes pass."""
+    if path is not None and not path.exists() and path.parts[:1] != (_PAPER,) and not are_several():
+        raise RecipeError([f"{path}: no such file; shadow init writes a recipe for a graph"])
+    return path
+
+
+def existing_run(path: Path) -> Path:
+    """Return the folder of a run unless it is missing."""
+    if not path.exists() and not are_several():
+        raise RunError(f"{path}: no such folder; shadow runs lists the runs in a folder")
+    return path
