@@ -22,8 +22,9 @@ from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scop
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
+from shadow_gnn.cli.shared.voice import LogForm, Voice, set_voice
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
-from shadow_gnn.cli.training import memory, resume, runs, train, tune
+from shadow_gnn.cli.training import init, memory, resume, runs, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -50,6 +51,7 @@ _COMMANDS = {
         "scope-curve": scope_curve.scope_curve_command,
     },
     "Training": {
+        "init": init.init_command,
         "train": train.train_command,
         "resume": resume.resume_command,
         "runs": runs.runs_command,
@@ -94,6 +96,8 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def _common(
     context: typer.Context,
+    quiet: bool = typer.Option(False, "--quiet", help="Print only results, warnings and faults."),
+    log: LogForm = typer.Option("text", "--log", help="Form of progress: lines of text, or one JSON object a line."),
     debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
     no_check: bool = typer.Option(False, "--no-check", help="Do not compare graph folders with their checksums."),
     version: bool = typer.Option(
@@ -101,14 +105,14 @@ def _common(
     ),
 ) -> None:
     """Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict."""
+    set_voice(Voice(quiet, log))
     check_command(context.invoked_subcommand)
 
 
 def main() -> NoReturn:
     """Run the command line: 0 on success, 2 with one line on a fault, 130 on Ctrl-C, 143 on SIGTERM."""
     debug = "--debug" in sys.argv[1:]
-    # --debug may stand anywhere on the line, since people add it at the end.
-    arguments = [argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")]
+    arguments = _common_first([argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")])
     if "--no-check" in sys.argv[1:]:
         os.environ["SHADOW_CHECK"] = "off"  # Also for the processes of this command.
     signal.signal(signal.SIGTERM, _raise_terminated)
@@ -125,6 +129,22 @@ def main() -> NoReturn:
     if code == 130:
         _end_at_once("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _common_first(arguments: Sequence[str]) -> list[str]:
+    """Move the options of all commands to the front, since people add them at the end; after -- nothing is moved."""
+    common, rest = list[str](), list(arguments)
+    end = rest.index("--") if "--" in rest else len(rest)
+    at = 0
+    while at < end:
+        width = 2 if rest[at] == "--log" else 1 if rest[at] == "--quiet" or rest[at].startswith("--log=") else 0
+        if not width:
+            at += 1
+            continue
+        common += rest[at : at + width]
+        del rest[at : at + width]
+        end -= width
+    return [*common, *rest]
 
 
 def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> NoReturn:

@@ -39,7 +39,7 @@ def get_command(
     """
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.datasets.named import Getting, get_dataset
 
     # Arrow takes over Ctrl-C while it parses and can lose one at the end: keep our own handler.

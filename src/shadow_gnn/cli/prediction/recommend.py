@@ -34,8 +34,8 @@ def recommend_command(
       shadow recommend runs/links-1 --node 17
       shadow recommend runs/links-1 --node YDR382W --top 5 --json
     """
-    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.pairs import find_node
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.recommendations import recommend
 

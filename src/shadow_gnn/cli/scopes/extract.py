@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
-from shadow_gnn.cli.shared.options import JsonOption, ThreadsOption, extractor_option, named_recipe
+from shadow_gnn.cli.shared.options import JsonOption, PlotOption, ThreadsOption, extractor_option, named_recipe
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def extract_command(
         int, typer.Option(min=0, help="ppr: targets to compare with exact PPR; 0 for none.")
     ] = 100,
     as_json: JsonOption = False,
-    png: Annotated[Path | None, typer.Option(help="Also draw sizes, hops and times into this file.")] = None,
+    plot: PlotOption = None,
 ) -> None:
     """Show the contents and the cost of an extractor's scopes.
 
@@ -68,7 +68,7 @@ def extract_command(
     Examples:
       shadow extract my-graph
       shadow extract my-graph --extractor '{kind = "ppr", topk = 50, threshold = 0.01}' --targets train
-      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --png scopes.png
+      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --plot scopes.png
       shadow extract my-graph --extractor full --targets 3,17 --json
       shadow extract my-graph --recipe recipe.toml
     """
@@ -77,7 +77,7 @@ def extract_command(
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
     report = _describe(folder, made, targets, num_targets, seed, recall_sample)
-    _show(report, folder, as_json, png)
+    _show(report, folder, as_json, plot)
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
@@ -111,7 +111,7 @@ def _kinds_text() -> str:
 def _describe(
     folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.graph.store import open_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes
@@ -134,11 +134,11 @@ def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.in
     return drawn if isinstance(pool, int) else pool[drawn]
 
 
-def _show(report: ScopeReport, folder: Path, as_json: bool, png: Path | None) -> None:
-    if png is not None:
+def _show(report: ScopeReport, folder: Path, as_json: bool, plot: Path | None) -> None:
+    if plot is not None:
         from shadow_gnn.studies.analysis.scope_plots import plot_scopes
 
-        plot_scopes(report, folder.resolve().name, png)
+        plot_scopes(report, folder.resolve().name, plot)
     if as_json:
         print_json(report)
     else:

@@ -1,4 +1,4 @@
-"""Existing: recipes and run folders that a command line names, looked for before any library is loaded.
+"""Existing: files and folders that a command line names, checked before any library is loaded.
 
 Not for: their content, which the libraries check.
 """
@@ -11,12 +11,21 @@ from shadow_gnn.base.errors import RecipeError, RunError
 from shadow_gnn.cli.shared.ranks import are_several
 
 _PAPER = "paper"
+PICTURES = (".png", ".svg", ".pdf")
+"""Formats of pictures."""
 
 
 def existing_recipe(path: Path | None) -> Path | None:
     """Return the path of a recipe unless it is missing; names of the paper's recipes pass."""
     if path is not None and not path.exists() and path.parts[:1] != (_PAPER,) and not are_several():
         raise RecipeError([f"{path}: no such file; shadow init writes a recipe for a graph"])
+    return path
+
+
+def picture_file(path: Path | None) -> Path | None:
+    """Return the path of a picture if its ending names a format."""
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise ValueError(f"--plot must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}, got {path.name}")
     return path
 
 

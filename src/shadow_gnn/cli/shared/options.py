@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.existing import existing_recipe, existing_run
+from shadow_gnn.cli.shared.existing import existing_recipe, existing_run, picture_file
 
 if TYPE_CHECKING:
     from shadow_gnn.extract.base_extractor import BaseExtractor
@@ -31,6 +31,16 @@ RecipeGraphOption = Annotated[
 GraphArgument = Annotated[
     str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph, such as debian.")
 ]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        callback=picture_file,
+        help="Also draw the results into this file, .png, .svg or .pdf.",
+    ),
+]
+RepeatOption = Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")]
 AnySizeOption = Annotated[
     bool, typer.Option("--any-size", help="Train even if the estimate exceeds the available memory.")
 ]

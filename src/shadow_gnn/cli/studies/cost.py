@@ -86,7 +86,7 @@ def _count(
 ) -> tuple[Graph, list[CostLine], int]:
     import numpy as np
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.studies.cost import sample_targets
     from shadow_gnn.studies.cost.recipe import recipe_costs

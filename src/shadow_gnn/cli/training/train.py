@@ -16,6 +16,7 @@ from shadow_gnn.cli.shared.options import (
     AnySizeOption,
     JsonOption,
     RecipeGraphOption,
+    RepeatOption,
     SetOption,
     named_recipe,
     prepare_training,
@@ -59,9 +60,7 @@ def train_command(
         Path | None, typer.Option(help="Run folder to create.", show_default="runs/<recipe>-<number>")
     ] = None,
     graph: RecipeGraphOption = None,
-    repeat: Annotated[
-        int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")
-    ] = 1,
+    repeat: RepeatOption = 1,
     any_size: AnySizeOption = False,
     probe: Annotated[
         bool | None,
