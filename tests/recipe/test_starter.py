@@ -1,4 +1,4 @@
-"""Starter recipe: reads as the recipe that was chosen, its default lines are the true defaults, every key is explained."""
+"""Starter recipe: reads as the chosen recipe, its default lines are true defaults, every key is explained."""
 
 import re
 import tomllib

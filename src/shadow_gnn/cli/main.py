@@ -11,14 +11,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
-from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
+from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
@@ -46,6 +46,7 @@ app.add_typer(data, name="data", rich_help_panel="Data")
 _COMMANDS = {
     "Scopes": {
         "extract": extract.extract_command,
+        "draw": draw.draw_command,
         "compare-extractors": compare_extractors.compare_command,
         "learn-scope": learn_scope.learn_scope_command,
         "scope-curve": scope_curve.scope_curve_command,
@@ -97,7 +98,9 @@ def _show_version(value: bool) -> None:
 def _common(
     context: typer.Context,
     quiet: bool = typer.Option(False, "--quiet", help="Print only results, warnings and faults."),
-    log: LogForm = typer.Option("text", "--log", help="Form of progress: lines of text, or one JSON object a line."),
+    log: Annotated[
+        LogForm, typer.Option("--log", help="Form of progress: lines of text, or one JSON object a line.")
+    ] = "text",
     debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
     no_check: bool = typer.Option(False, "--no-check", help="Do not compare graph folders with their checksums."),
     version: bool = typer.Option(

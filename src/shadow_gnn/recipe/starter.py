@@ -1,4 +1,4 @@
-"""Starter recipe: a recipe as a file to edit, with a comment on every key and the defaults of keys that it does not set.
+"""Starter recipe: a recipe as a file to edit, with a comment on every key, and defaults as lines without effect.
 
 Not for: the choice of its values (training/defaults), or the complete recipe of a run (file.py).
 """

@@ -40,8 +40,8 @@ def test_nothing_there_says_how_to_get_it(tmp_path, monkeypatch):
 
 def test_titles_of_figures_name_what_is_not_the_papers(folder):
     graphs = open_found(("flickr", "debian"), folder)
-    assert data_titles(graphs, ReproduceOptions()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
-    assert data_titles(graphs, ReproduceOptions(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
+    assert data_titles(graphs, ReproduceOptions()) == {"flickr": "stand-in for flickr", "debian": "debian"}
+    assert data_titles(graphs, ReproduceOptions(fast=True))["flickr"] == "stand-in for flickr (--fast)"
     assert comparable(graphs, ReproduceOptions()) == set()
 
 

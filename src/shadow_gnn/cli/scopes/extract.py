@@ -72,12 +72,13 @@ def extract_command(
       shadow extract my-graph --extractor full --targets 3,17 --json
       shadow extract my-graph --recipe recipe.toml
     """
+    from shadow_gnn.recipe.extractor_table import extractor_words
     from shadow_gnn.training.build import build_extractor
 
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
     report = _describe(folder, made, targets, num_targets, seed, recall_sample)
-    _show(report, folder, as_json, plot)
+    _show(report, f"{folder.resolve().name}, {extractor_words(made)}", as_json, plot)
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
@@ -134,11 +135,11 @@ def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.in
     return drawn if isinstance(pool, int) else pool[drawn]
 
 
-def _show(report: ScopeReport, folder: Path, as_json: bool, plot: Path | None) -> None:
+def _show(report: ScopeReport, title: str, as_json: bool, plot: Path | None) -> None:
     if plot is not None:
         from shadow_gnn.studies.analysis.scope_plots import plot_scopes
 
-        plot_scopes(report, folder.resolve().name, plot)
+        plot_scopes(report, title, plot)
     if as_json:
         print_json(report)
     else:

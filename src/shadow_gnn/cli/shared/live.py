@@ -146,7 +146,8 @@ def _epoch_fields(state: TrainingState, num_epochs: int) -> dict[str, Any]:
     epoch: Epoch = state.history[-1]
     numbers = {"loss": epoch.loss, "train": epoch.train, "valid": epoch.valid, "seconds": epoch.seconds}
     best = bool(epoch.valid) and state.best is epoch
-    return plain({"epoch": epoch.number + 1, "num_epochs": num_epochs, **numbers, "best": best})
+    fields: dict[str, Any] = plain({"epoch": epoch.number + 1, "num_epochs": num_epochs, **numbers, "best": best})
+    return fields
 
 
 def _epoch_line(state: TrainingState, num_epochs: int) -> str:

@@ -37,7 +37,7 @@ PlotOption = Annotated[
         "--plot",
         metavar="FILE",
         callback=picture_file,
-        help="Also draw the results into this file, .png, .svg or .pdf.",
+        help="Also draw the results: .png, .svg or .pdf.",
     ),
 ]
 RepeatOption = Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")]

@@ -30,7 +30,10 @@ class Screen:
         self._said, self._titles = time.monotonic(), list[str]()
 
     def add_bar(self, title: str, *, timed: bool = True, **fields: Any) -> Any:
-        """Add a bar and return its id; without bars, its updates become a line now and then. timed: the first bar shows the time left."""
+        """Add a bar and return its id; without bars, its updates become a line now and then.
+
+        timed: the first bar shows the time left.
+        """
         if not self._has_bars:
             self._titles.append(title)
             return len(self._titles) - 1

@@ -25,7 +25,8 @@ class Voice:
     """Form of progress: lines of text, or one JSON object a line."""
 
 
-_voice: ContextVar[Voice] = ContextVar("voice", default=Voice())
+_LOUD = Voice()
+_voice: ContextVar[Voice] = ContextVar("voice", default=_LOUD)
 
 
 def set_voice(voice: Voice) -> None:
@@ -39,7 +40,7 @@ def voice() -> Voice:
 
 
 def say(text: str, event: str = "note", *, to_stderr: bool = True, **fields: Any) -> None:
-    """Print a line of progress; in JSON, an object with the event and its fields, or with the text if there are none."""
+    """Print a line of progress; in JSON, an object with the event and its fields, or the text if there are none."""
     if voice().quiet:
         return
     if voice().log == "json":
