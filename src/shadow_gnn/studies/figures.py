@@ -13,10 +13,10 @@ from typing import Any
 
 from shadow_gnn.base.files import write_file
 
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c8c")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#f0c000", "#56b4e9", "#882255", "#000000", "#b0b0b0")
 """One for each dataset, model, class or run; the first is that of single series.
 
-The colors of Okabe and Ito, which people with any color vision tell apart, and a gray for the rest.
+Most are of Okabe and Ito; people who see no red or no green tell all of them apart. The last, gray, is for the rest.
 """
 TEXT, GRAY = "#2f3a48", "#6b7785"
 FORMATS = ("png", "svg", "pdf")

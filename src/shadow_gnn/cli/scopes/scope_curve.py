@@ -68,7 +68,7 @@ def scope_curve_command(
     if plot is not None:
         from shadow_gnn.studies.scope_curve.plot import plot_curve
 
-        plot_curve(found, f"{run.resolve().name}, {split}", plot)
+        plot_curve(found, f"Run {run.resolve().name}, {split} targets", plot)
     if as_json:
         print_json(found)
     else:

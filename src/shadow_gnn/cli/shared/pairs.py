@@ -48,12 +48,12 @@ def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def find_node(graph: Graph, text: str) -> int:
+def find_node(graph: Graph, text: str, command: str = "recommend") -> int:
     """Return the id of a node, given as an id or a name."""
     find = _Finder(graph)
     node = find(text.strip())
     if node is None:
-        raise ValueError(f"recommend: --node must name {find.words}, got {text!r}")
+        raise ValueError(f"{command}: --node must name {find.words}, got {text!r}")
     return node
 
 
