@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -263,3 +264,13 @@ def test_help_teaches_and_stays_fast():
         text = succeed(name, "--help")
         assert "Examples:" in text
     assert seconds < 2  # 0.2 s where nothing else runs.
+
+
+def test_evaluate_loads_no_library_that_it_does_not_need(folder):
+    heavy = {"torchmetrics", "matplotlib", "scipy", "lightning_fabric", "torch_geometric", "pandas", "pyarrow"}
+    code = (
+        "import sys\nsys.argv = ['shadow', 'evaluate', 'runs/recipe-1']\nfrom shadow_gnn.cli.main import main\n"
+        f"try:\n    main()\nfinally:\n    print({heavy} & set(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    assert done.stderr == "set()\n"

@@ -22,7 +22,6 @@ _RING_COLORS = ("#f7f8fa", "#eceff4")
 _BAND = 0.62
 _SWEEPS = 24
 _MAX_NODES = 5000
-_MAX_CLASSES = 7
 MAX_LABELS = 25
 """Most names in a picture: those of the targets and of the nodes with the best scores."""
 OTHER = "other"
@@ -164,7 +163,7 @@ def _by_hop(scope: Subgraphs) -> list[Group]:
 def _by_class(classes: Sequence[str]) -> list[Group]:
     """Return the largest classes of a scope with a color each; the others share gray."""
     common = Counter(classes).most_common()
-    kept = [name for name, _ in common[: _MAX_CLASSES if len(common) > _MAX_CLASSES else len(common)]]
+    kept = [name for name, _ in (common if len(common) <= len(COLORS) else common[: len(COLORS) - 1])]
     owner = np.array([kept.index(name) if name in kept else -1 for name in classes])
     groups: list[Group] = []
     for number, name in enumerate(kept):
