@@ -30,7 +30,8 @@ app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
     epilog="\b\nExamples:\n  shadow data import edges.csv my-graph --labels labels.csv --split 60/20/20\n"
     "  shadow train recipe.toml --graph my-graph\n  shadow predict runs/recipe-1 --out predictions.csv\n"
-    "  shadow train --help\n\n\b\nExit codes: 0 success, 2 a fault, in one line, 130 Ctrl-C, 143 SIGTERM, 1 any other end.",
+    "  shadow train --help\n\n\b\n"
+    "Exit codes: 0 success, 2 a fault, in one line, 130 Ctrl-C, 143 SIGTERM, 1 any other end.",
     completion=True,
 )
 data = new_app("Import, download, generate and inspect graph folders.")
