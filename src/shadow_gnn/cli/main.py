@@ -17,17 +17,14 @@ import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
-from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, export, predict, recommend
-from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
+from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.shared.voice import LogForm, Voice, set_voice
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
-from shadow_gnn.cli.training import init, memory, resume, runs, train, tune
-from shadow_gnn.cli.training import memory, resume, runs, share, train, tune
+from shadow_gnn.cli.training import init, memory, resume, runs, share, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",

@@ -36,7 +36,7 @@ RECIPE, RECORD, VERSIONS, RESULT, METRICS = "recipe.toml", "run.json", "versions
 REPEATS = "repeats.json"
 MAX_BYTES = 1 << 24
 _LOCK = ".lock"
-_PACKAGES = ("shadow-gnn", "torch", "torch_geometric", "lightning-fabric", "torchmetrics", "safetensors", "numpy")
+_PACKAGES = ("shadow-gnn", "torch", "torch_geometric", "lightning-fabric", "safetensors", "numpy")
 
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 RunState = Literal["finished", "running", "stopped"]
