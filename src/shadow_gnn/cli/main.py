@@ -118,7 +118,8 @@ def _common(
 def main() -> NoReturn:
     """Run the command line: 0 on success, 2 with one line on a fault, 130 on Ctrl-C, 143 on SIGTERM."""
     debug = "--debug" in sys.argv[1:]
-    arguments = _common_first([argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")])
+    # They may stand anywhere on the line, since people add them at the end.
+    arguments = [argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")]
     if "--no-check" in sys.argv[1:]:
         os.environ["SHADOW_CHECK"] = "off"  # Also for the processes of this command.
     signal.signal(signal.SIGTERM, _raise_terminated)
@@ -135,22 +136,6 @@ def main() -> NoReturn:
     if code == 130:
         _end_at_once("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _common_first(arguments: Sequence[str]) -> list[str]:
-    """Move the options of all commands to the front, since people add them at the end; after -- nothing is moved."""
-    common, rest = list[str](), list(arguments)
-    end = rest.index("--") if "--" in rest else len(rest)
-    at = 0
-    while at < end:
-        width = 2 if rest[at] == "--log" else 1 if rest[at] == "--quiet" or rest[at].startswith("--log=") else 0
-        if not width:
-            at += 1
-            continue
-        common += rest[at : at + width]
-        del rest[at : at + width]
-        end -= width
-    return [*common, *rest]
 
 
 def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> NoReturn:

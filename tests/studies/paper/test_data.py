@@ -5,7 +5,7 @@ from tests.communities import communities
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.studies.paper.data import comparable, data_lines, data_titles, open_found
+from shadow_gnn.studies.paper.data import available_titles, comparable, data_lines, data_titles, here_title, open_found
 from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 
@@ -58,3 +58,12 @@ def test_lines_say_what_is_there(folder):
     assert other.startswith("- debian: 120 nodes")
     assert unknown == "  - not a dataset of the paper"
     assert missing == "- not available: reddit; `shadow data get NAME`"
+
+
+def test_a_panel_names_the_stand_ins(tmp_path):
+    save_graph(communities(), tmp_path / "flickr")
+    options = ReproduceOptions(data=tmp_path)
+    titles = available_titles(("flickr", "reddit"), options)
+    assert titles == {"flickr": "stand-in for flickr", "reddit": "reddit"}
+    assert here_title(titles) == "here: stand-in for flickr"
+    assert here_title({"reddit": "reddit"}) == "here"

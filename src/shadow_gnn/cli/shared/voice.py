@@ -6,6 +6,7 @@ Not for: results (output.py), or faults (main.py).
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -46,3 +47,19 @@ def say(text: str, event: str = "note", *, to_stderr: bool = True, **fields: Any
     if voice().log == "json":
         text = json.dumps({"event": event, **(fields or {"text": text})})
     typer.echo(text, err=to_stderr)
+
+
+def common_first(arguments: Sequence[str]) -> list[str]:
+    """Move --quiet and --log to the front, since people add them at the end; after -- nothing is moved."""
+    common, rest = list[str](), list(arguments)
+    end = rest.index("--") if "--" in rest else len(rest)
+    at = 0
+    while at < end:
+        width = 2 if rest[at] == "--log" else 1 if rest[at] == "--quiet" or rest[at].startswith("--log=") else 0
+        if not width:
+            at += 1
+            continue
+        common += rest[at : at + width]
+        del rest[at : at + width]
+        end -= width
+    return [*common, *rest]

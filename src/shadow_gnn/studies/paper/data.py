@@ -84,7 +84,7 @@ class DatasetExperiment:
 
     def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
-        titles = data_titles(open_found(self.data, options.data), options)
+        titles = available_titles(self.data, options)
         drawing = partial(self.draw, dict(results), titles)
         return Finding(self.title, self.text, self.tables(results), drawing, self.notes)
 
@@ -121,6 +121,12 @@ def data_titles(graphs: Mapping[str, Graph], options: ReproduceOptions) -> dict[
         own = f"stand-in for {name}" if name in PAPER and dataset_differences(name, graph) else name
         titles[name] = f"{own} (--fast)" if options.fast else own
     return titles
+
+
+def available_titles(names: Sequence[str], options: ReproduceOptions) -> dict[str, str]:
+    """Return the title of each dataset in figures; of one that is no longer available, its name."""
+    found = {name: graph for name in names if (graph := _open_if_there(name, names, options.data)) is not None}
+    return {name: name for name in names} | data_titles(found, options)
 
 
 def here_title(titles: Mapping[str, str]) -> str:

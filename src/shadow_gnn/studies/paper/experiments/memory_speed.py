@@ -22,7 +22,7 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.estimate import sample_targets
 from shadow_gnn.studies.figures import COLORS, legend_below, panels
-from shadow_gnn.studies.paper.data import data_titles, graph_settings, here_title, open_found
+from shadow_gnn.studies.paper.data import available_titles, graph_settings, here_title, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
@@ -75,7 +75,7 @@ class MemorySpeed:
             title="Memory and speed by batch size",
             text=_TEXT,
             tables=(_table(points),),
-            draw=partial(_draw, points, here_title(data_titles(open_found(DATA, options.data), options))),
+            draw=partial(_draw, points, here_title(available_titles(DATA, options))),
             notes=machine_notes(results.values()),
         )
 

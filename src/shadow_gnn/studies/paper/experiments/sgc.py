@@ -26,7 +26,7 @@ from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.baselines.scope_sgc import Matrix
 from shadow_gnn.studies.cost.estimate import sample_targets
 from shadow_gnn.studies.figures import COLORS, legend_below, panels
-from shadow_gnn.studies.paper.data import data_titles, graph_settings, here_title, open_found
+from shadow_gnn.studies.paper.data import available_titles, graph_settings, here_title, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, fit_powers
 from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
@@ -93,7 +93,7 @@ class SgcOversmoothing:
             title="SGC oversmoothing (Figure 3)",
             text=_TEXT,
             tables=(_table(curves),),
-            draw=partial(_draw, curves, here_title(data_titles(open_found(DATA, options.data), options))),
+            draw=partial(_draw, curves, here_title(available_titles(DATA, options))),
             notes=_NOTES,
         )
 
