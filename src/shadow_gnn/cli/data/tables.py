@@ -219,10 +219,8 @@ def contents_lines(folder: Path) -> list[str]:
 
 def print_edges(summary: Summary, folder: Path) -> None:
     """Print the counts of an import and the remarks of its reader."""
-    kept = summary.num_edges if summary.directed else summary.num_edges // 2
-    typer.echo(
-        f"{folder}: {summary.num_nodes:,} nodes, {kept:,} {'directed' if summary.directed else 'undirected'} edges"
-    )
+    kind = "directed" if summary.directed else "undirected"
+    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} {kind} edges")
     typer.echo(
         f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
         f"{summary.duplicates:,} duplicates"

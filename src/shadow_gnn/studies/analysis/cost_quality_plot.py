@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 
 
 def plot_comparison(
@@ -22,11 +22,11 @@ def plot_comparison(
     """Draw each name's (cost, quality), the cost on a log scale; the file appears whole or not at all."""
     if not points or any(value <= 0 for value, _ in points.values()):
         raise ValueError("plot_comparison: points must be at least one, with costs above 0")
-    with png_figure(path, (7.5, 4.5), dpi=120) as figure:
+    with picture(path, (7.5, 4.5)) as figure:
         axes = figure.subplots()
         for number, (name, (value, score)) in enumerate(points.items()):
             axes.scatter(value, score, s=60, color=COLORS[number % len(COLORS)], label=name, zorder=3)
         axes.set(xscale="log", xlabel=cost, ylabel=quality, title=title)
         axes.margins(0.15)
         axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
+        legend_below(figure, columns=3)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import read_bytes
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 
 _MAX_BYTES = 1 << 26
 
@@ -77,17 +77,17 @@ def plot_learning_curves(
     """
     if not curves:
         raise ValueError("plot_learning_curves: curves must not be empty")
-    with png_figure(path, (7, 6)) as figure:
+    with picture(path, (7, 6)) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         for number, (name, curve) in enumerate(curves.items()):
             _draw(above, below, name, curve, COLORS[number % len(COLORS)], along)
         above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
-        above.legend(frameon=False)
         above.set_title(title)
         below.set(ylabel="training loss", xlabel="seconds of training" if along == "seconds" else "epoch")
         below.xaxis.get_major_locator().set_params(integer=along == "epoch")
         for axes in (above, below):
             axes.grid(alpha=0.25)
+        legend_below(figure, columns=2)
 
 
 def _draw(above: Any, below: Any, name: str, curve: Curve, color: str, along: Along) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from shadow_gnn.studies.analysis.describe import Degrees
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, picture
 
 
 def plot_degrees(degrees: Degrees, title: str, path: Path) -> None:
-    """Draw the degree distribution as bars on a logarithmic count axis and write it as PNG."""
+    """Draw the degree distribution as bars on a logarithmic count axis and write it."""
     labels = [bucket_label(low, high) for low, high, _ in degrees.buckets]
     counts = [count for _, _, count in degrees.buckets]
-    with png_figure(path, (7, 4)) as figure:
+    with picture(path, (7, 4)) as figure:
         axes = figure.subplots()
         axes.bar(range(len(counts)), counts, color=COLORS[0], width=0.85)
         axes.set_yscale("symlog", linthresh=1)

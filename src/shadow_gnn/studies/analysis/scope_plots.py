@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.studies.analysis.scopes import Buckets, ScopeReport
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, picture
 
 
 def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
-    """Draw sizes, hop composition and time per target side by side and write them as PNG."""
-    with png_figure(path, (12, 3.8)) as figure:
+    """Draw sizes, hop composition and time per target side by side; title: graph and extractor, in words."""
+    with picture(path, (12, 3.8)) as figure:
         sizes, hops, times = figure.subplots(1, 3)
         _histogram(sizes, report.size_buckets)
         sizes.set_title(f"nodes of a scope: mean {report.num_nodes.mean:.0f}", fontsize=10)
@@ -24,7 +24,7 @@ def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
         latency = report.latency_us
         times.set_title(f"time of one target: median {latency.p50:.0f} µs, p99 {latency.p99:.0f} µs", fontsize=10)
         times.set_xlabel("µs (above p99: in the last bar)")
-        figure.suptitle(f"{title}: {report.num_targets:,} targets, {report.extractor}", fontsize=8)
+        figure.suptitle(f"{title}: {report.num_targets:,} targets", fontsize=11)
 
 
 def _histogram(axes: Any, buckets: Buckets) -> None:
