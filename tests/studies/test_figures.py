@@ -123,3 +123,18 @@ DEUTERANOPIA = np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234
 def test_colors_differ_for_people_who_see_no_red_or_no_green(seen):
     colors = [np.cbrt(np.clip(seen @ linear(color), 0, 1)) for color in COLORS]
     assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(colors, 2)) > 0.15
+
+
+def test_plots_return_their_figure_and_write_only_to_a_path(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    from shadow_gnn import draw_scope, from_edges, plot_comparison
+    from shadow_gnn.extract import PprExtractor
+
+    monkeypatch.chdir(tmp_path)
+    scope = PprExtractor(topk=3)(from_edges([0, 1], [1, 2]), [0])[0]
+    assert isinstance(draw_scope(scope), Figure)
+    assert isinstance(plot_comparison({"a": (1, 0.5)}), Figure)
+    assert list(tmp_path.iterdir()) == []
+    assert isinstance(draw_scope(scope, "scope.svg"), Figure)
+    assert [path.name for path in tmp_path.iterdir()] == ["scope.svg"]
