@@ -86,10 +86,17 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.cost import normal_cost as normal_cost
     from shadow_gnn.studies.cost import sample_targets as sample_targets
     from shadow_gnn.studies.cost import shadow_cost as shadow_cost
+    from shadow_gnn.studies.explain.explain import explain as explain
+    from shadow_gnn.studies.explain.explain import explanations as explanations
+    from shadow_gnn.studies.explain.explanation import Explanation as Explanation
     from shadow_gnn.studies.explain.gnn_explainer import TwinExplainer as TwinExplainer
+    from shadow_gnn.studies.explain.on_batches import explain_batches as explain_batches
+    from shadow_gnn.studies.explain.planted import relay_graph as relay_graph
     from shadow_gnn.studies.explain.pyg_twin import PygTwin as PygTwin
+    from shadow_gnn.studies.explain.quality import truth_auc as truth_auc
     from shadow_gnn.studies.explain.saliency import edge_saliency as edge_saliency
     from shadow_gnn.studies.explain.saliency import sent_by_node as sent_by_node
+    from shadow_gnn.studies.explain.summary import summarize_split as summarize_split
     from shadow_gnn.studies.export import export_model as export_model
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
@@ -130,6 +137,7 @@ _HOME = {
     "BranchRecipe": "recipe",
     "DenseFeatures": "graph.record",
     "Drawer": "normal",
+    "Explanation": "studies.explain.explanation",
     "ExtractorSampler": "loading.pyg_sampler",
     "FitOptions": "training.loop",
     "Graph": "graph.record",
@@ -181,6 +189,9 @@ _HOME = {
     "evaluate": "training.evaluate",
     "evaluate_split": "inference.evaluation",
     "export_model": "studies.export",
+    "explain": "studies.explain.explain",
+    "explain_batches": "studies.explain.on_batches",
+    "explanations": "studies.explain.explain",
     "find_experiment": "studies.paper.registry",
     "find_recipe": "recipe.named",
     "fit": "training.loop",
@@ -213,6 +224,7 @@ _HOME = {
     "read_model": "training.model_file",
     "read_recipe": "recipe.file",
     "recommend": "inference.recommendations",
+    "relay_graph": "studies.explain.planted",
     "reproduce": "studies.paper.engine",
     "resume_run": "training.runs.run",
     "run_baselines": "studies.baselines",
@@ -226,7 +238,9 @@ _HOME = {
     "shadow_cost": "studies.cost",
     "share_run": "training.hub",
     "sign_need": "base.memory_needs",
+    "summarize_split": "studies.explain.summary",
     "train_recipe": "training.runs.run",
+    "truth_auc": "studies.explain.quality",
     "try_scope": "studies.theory.long_range",
     "unpack_dataset": "graph.datasets",
     "verify_graph": "graph.verify",

@@ -134,6 +134,12 @@ def test_numbers_as_ids_are_the_nodes_in_any_order():
     assert floats.indices.tolist() == [1, 0]
 
 
+def test_the_id_column_is_found_by_the_edges():
+    nodes = {"size": [1, 2, 3], "who": ["x", "y", "z"], "code": ["a", "b", "c"]}
+    graph = from_tables(nodes, {"u": ["a", "b"], "v": ["b", "c"]})
+    assert names_of(graph) == ["a", "b", "c"]
+
+
 def test_columns_of_edges_are_recognized_too():
     edges = EDGES | {"weight": [2, 0.5], "kind": ["calls", "tests"], "since": ["2020-01-01", "2020-01-02"]}
     graph = from_tables(NODES, edges)

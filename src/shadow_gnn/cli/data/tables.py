@@ -61,7 +61,7 @@ def import_tables(
     """Import an edge table with a node table into a graph folder, and show what was recognized."""
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.store import check_target, save_graph
 
     pa.enable_signal_handlers(False)

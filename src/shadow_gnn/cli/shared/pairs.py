@@ -5,6 +5,7 @@ Not for: their use; each command has its own file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,12 +49,18 @@ def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
     return found
 
 
-def find_node(graph: Graph, text: str, command: str = "recommend") -> int:
-    """Return the id of a node: a name if the graph has names, otherwise an id."""
-    node = int(_find(graph, [text.strip()])[0])
-    if node < 0:
-        raise ValueError(f"{command}: --node {_fault(graph, text.strip())}")
-    return node
+def find_nodes(graph: Graph, texts: Sequence[str], command: str) -> list[int]:
+    """Return the ids of the nodes of --node, each given as a name or, if no node has that name, as an id."""
+    import numpy as np
+
+    given = [text.strip() for text in texts]
+    by_name = _find(graph, given)
+    found = np.where(by_name < 0, _find_ids(graph, given), by_name)
+    wrong = np.flatnonzero(found < 0)
+    if len(wrong):
+        raise ValueError(f"{command}: --node {_fault(graph, given[wrong[0]])}")
+    ids: list[int] = found.tolist()
+    return ids
 
 
 def _ends(line: str) -> list[str]:
@@ -71,9 +78,16 @@ def _find(graph: Graph, texts: list[str]) -> NDArray[np.int64]:
     """Return the ids of nodes that are given by name if the graph has names, otherwise by id; -1 for others."""
     import numpy as np
 
-    if graph.node_name is not None:
-        ids, counts = graph.node_name.lookup(texts)
-        return np.where(counts == 1, ids, -1)
+    if graph.node_name is None:
+        return _find_ids(graph, texts)
+    ids, counts = graph.node_name.lookup(texts)
+    return np.where(counts == 1, ids, -1)
+
+
+def _find_ids(graph: Graph, texts: list[str]) -> NDArray[np.int64]:
+    """Return the ids that some texts are; -1 for a text that is none of this graph."""
+    import numpy as np
+
     numbers = [int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else -1 for text in texts]
     return np.array([node if node < graph.num_nodes else -1 for node in numbers], np.int64)
 

@@ -1,6 +1,7 @@
 """Columns in plain Python, one cell at a time: the slow twin of columns/values.py and columns/encode.py."""
 
 import math
+import re
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -16,6 +17,8 @@ def is_missing(value):
 def as_number(value):
     """Return a number; digits after a leading zero are a code."""
     text = value.strip()
+    if re.fullmatch(r"[+-]?[$€£]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?", text):
+        text = "".join(letter for letter in text if letter not in ",$€£%")
     digits = text.lstrip("+-")
     if not is_number(text) or (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()):
         return None

@@ -19,7 +19,9 @@ from shadow_gnn.graph.importing.columns.texts import fit_texts, unpacked
 from shadow_gnn.graph.importing.columns.values import plain
 
 CELLS = {
-    "number": st.sampled_from(["1", "+2", "-0.5", "1e3", ".5", "3.", " 7 ", "NA", "", None, "0", "0.25"]),
+    "number": st.sampled_from(
+        ["1", "+2", "-0.5", "1e3", ".5", "3.", " 7 ", "NA", "", None, "0", "0.25", "1,234.5", "-$12", "7%"]
+    ),
     "boolean": st.sampled_from(["yes", "No", "TRUE", "false", None, "?"]),
     "date": st.sampled_from(
         ["2020-01-02", "1969-12-31 23:59", "2021-03-04T05:06:07Z", "2021-03-04T05:06:07.25+02:00", "n/a", "2000-02-29"]
@@ -89,6 +91,13 @@ def test_record_survives_any_name():
         (["2020/01/02", "2021/03/04"], "date", ""),
         (["31.01.2020", "28.02.2021"], "date", ""),
         (["2020-02-31"] * 3, "category", ""),
+        (["Apr 27, 2026", "Dec 1, 2025"], "date", ""),
+        (["04/27/2026 20:14", "12/01/2025 08:00"], "date", ""),
+        (["27/04/2026", "01/12/2025"], "date", ""),
+        (["03/04/2026", "01/12/2025"] * 3, "category", ""),
+        (["1,234", "12", "3,000,000"], "number", ""),
+        (["$5", "€7.50"], "number", ""),
+        (["1,5", "2,5"] * 9, "category", ""),
     ],
 )
 def test_texts_are_recognized(cells, kind, reason):
@@ -108,7 +117,6 @@ def test_texts_are_recognized(cells, kind, reason):
         (pa.array([[1, 2], [3, 4]]), "list", ("c 0", "c 1")),
         (pa.array([[1, 2], None], pa.list_(pa.float32(), 2)), "list", ("c 0", "c 1", "c is missing")),
         (pa.array([[1], [3, 4]]), "ignore", ()),
-        (pa.array([["a"], ["b"]]), "ignore", ()),
         (pa.array([b"a", b"b"]), "ignore", ()),
     ],
 )
@@ -132,6 +140,7 @@ def test_objects_and_texts_of_json_become_columns_of_their_own():
     assert found["meta.size"].to_pylist() == [1, None, 2.5]
     assert found["meta.more"].to_pylist() == [None, None, [1, 2]]
     assert found["where"].to_pylist() == [[1, 2], [3, 4], None]
+    assert unnested({"tags": pa.array([["a", "b"], [], None])})["tags"].to_pylist() == ["a b", None, None]
     assert unnested({"a": pa.array(["[draft] a", "[b]"])})["a"].to_pylist() == ["[draft] a", "[b]"]
     assert unnested({"a": pa.array(["{1}", "{2}"])})["a"].to_pylist() == ["{1}", "{2}"]
 

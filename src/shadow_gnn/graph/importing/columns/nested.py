@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shadow_gnn.graph.importing.columns.values import is_text, plain
+from shadow_gnn.graph.importing.columns.values import is_list, is_text, plain
 
 _DEEPEST = 4
 _LOOKED_AT = 100
@@ -21,13 +21,23 @@ def unnested(columns: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for name, column in columns.items():
-        array = _parsed(plain(column))
+        array = _joined(_parsed(plain(column)))
         if not pa.types.is_struct(array.type) or depth == _DEEPEST:
             found[name] = array
             continue
         inner = {f"{name}.{field.name}": pc.struct_field(array, [at]) for at, field in enumerate(array.type)}
         found |= unnested(inner, depth + 1)
     return found
+
+
+def _joined(array: Any) -> Any:
+    """Return lists of texts as texts of all their words; other columns stay."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_list(array.type) or not is_text(array.type.value_type):
+        return array
+    return plain(pc.binary_join(array.cast(pa.large_list(pa.large_string())), pa.scalar(" ", pa.large_string())))
 
 
 def _parsed(array: Any) -> Any:

@@ -26,7 +26,8 @@ from shadow_gnn.graph.importing.columns.values import (
 )
 
 _WORDS = 3.0
-_FORMS = ("%Y/%m/%d", "%d.%m.%Y")
+_DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%b %d, %Y", "%d %b %Y", "%m/%d/%Y", "%d/%m/%Y")
+_HOURS = ("", " %H:%M", " %H:%M:%S")
 _MOST_CATEGORIES = 1 << 20
 
 
@@ -203,12 +204,13 @@ def _kind_of_texts(array: Any, distinct: int, limits: Limits) -> tuple[ColumnKin
 
 
 def _date_form(array: Any) -> str | None:
-    """Return the form of dates, empty for ISO 8601; None if the texts are none."""
+    """Return the form of dates, empty for ISO 8601; None if the texts are none, or if two forms fit (3/4/2020)."""
     sample = array.drop_null().slice(0, 100)
-    for form in (None, *_FORMS):
-        if _fits(seconds(sample, form)) and _fits(seconds(array, form)):
-            return form or ""
-    return None
+    if _fits(seconds(sample)) and _fits(seconds(array)):
+        return ""
+    forms = [day + hour for day in _DAYS for hour in _HOURS]
+    fitting = [form for form in forms if _fits(seconds(sample, form)) and _fits(seconds(array, form))]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _fits(found: Parsed | None) -> bool:

@@ -19,6 +19,8 @@ BOOLEAN_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?(Z|[+-]\d{2}(:?\d{2})?)?$"
 _ZONE = r"[T ].*(Z|[+-]\d{2}(:?\d{2})?)$"
 _CODE = r"^[+-]?0\d"
+_MARKS = r"[,$€£%]"
+_MARKED = r"^[+-]?[$€£]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?$"
 _MICRO = 1e6
 
 
@@ -75,7 +77,10 @@ def is_list(kind: Any) -> bool:
 
 
 def numbers(array: Any) -> Parsed | None:
-    """Return a column of numbers; None if its type has none. Digits after a leading zero are a code, not a number."""
+    """Return a column of numbers; None if its type has none. Digits after a leading zero are a code, not a number.
+
+    Marks of thousands, currency and percent are skipped.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -84,13 +89,23 @@ def numbers(array: Any) -> Parsed | None:
         return Parsed(_doubles(array))
     if not is_text(kind):
         return None
-    codes = pc.match_substring_regex(array, _CODE)
-    wrong = _first(codes)
+    array = _bare(array)
+    wrong = _first(pc.match_substring_regex(array, _CODE))
     try:
         return Parsed(_doubles(array.cast(pa.float64())), wrong)
     except pa.ArrowInvalid:
         failure = _first_failure(array, pa.float64())
         return Parsed(np.zeros(0), failure if wrong is None else min(wrong, failure))
+
+
+def _bare(array: Any) -> Any:
+    """Return texts of numbers without marks of thousands, currency and percent: 1,234 and $5 and 20% are numbers."""
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring_regex(array, _MARKS)).as_py():
+        return array
+    marked = pc.match_substring_regex(array, _MARKED)
+    return pc.if_else(marked, pc.replace_substring_regex(array, _MARKS, ""), array)
 
 
 def booleans(array: Any) -> Parsed | None:

@@ -27,6 +27,7 @@ from shadow_gnn.graph.importing.tables.node_ids import NodeIds, distinct_rows, i
 from shadow_gnn.graph.record import Array, Graph, NodeNames
 
 _IDS = ("node", "id", "node_id", "name")
+_LOOKED_AT, _MOST = 1000, 0.9
 
 
 @dataclass(frozen=True)
@@ -164,22 +165,38 @@ def found_roles(given: Roles, plan: ImportPlan | None, nodes: Any, edges: Any, o
         kept = {key: value for key, value in known.items() if key.startswith("label_") or value in columns}
     roles = Roles.model_validate({**kept, **chosen})
     changes: dict[str, str] = {}
-    if roles.id is None:
-        changes["id"] = id_name(nodes, owners[0])
     changes |= edge_roles(roles, edges, owners[1])
+    if roles.id is None:
+        changes["id"] = id_name(nodes, owners[0], edges.column(changes["src"]) if edges.num_rows else None)
     if roles.label is not None and plan is not None and roles.label in plan.nodes:
         raise SourceError(f"plan: nodes.{roles.label} must not be a feature, it is the label")
     return roles.model_copy(update=changes)
 
 
-def id_name(nodes: Any, owner: str) -> str:
-    """Return the id column of a node table by its name."""
+def id_name(nodes: Any, owner: str, ends: Any | None = None) -> str:
+    """Return the id column of a node table: by its name, or the first that holds the ends of edges."""
     lower: dict[str, str] = {name.strip().lower(): name for name in reversed(nodes.column_names)}
     found = next((lower[name] for name in _IDS if name in lower), None)
+    if found is None and ends is not None:
+        found = _column_with(nodes, ends)
     if found is None:
         has = ", ".join(nodes.column_names)
         raise SourceError(f"{owner}: must have a column node, id, node_id or name, or --id-column; it has {has}")
     return found
+
+
+def _column_with(nodes: Any, ends: Any) -> str | None:
+    """Return the first column of texts or whole numbers that holds most of some ends of edges."""
+    import pyarrow as pa
+
+    for name in nodes.column_names:
+        try:
+            ids, wanted = id_texts(nodes.column(name), name, ""), id_texts(ends.slice(0, _LOOKED_AT), name, "")
+        except (SourceError, pa.ArrowException):
+            continue
+        if (NodeIds(ids).find(wanted) >= 0).mean() > _MOST:
+            return str(name)
+    return None
 
 
 def edge_roles(roles: Roles, edges: Any, owner: str) -> dict[str, str]:
