@@ -18,12 +18,13 @@ import typer
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, predict, recommend
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, export, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
-from shadow_gnn.cli.training import memory, resume, runs, train, tune
+from shadow_gnn.cli.training import memory, resume, runs, share, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -55,6 +56,7 @@ _COMMANDS = {
         "runs": runs.runs_command,
         "tune": tune.tune_command,
         "memory": memory.memory_command,
+        "share": share.share_command,
     },
     "Prediction": {
         "evaluate": evaluate.evaluate_command,
@@ -63,6 +65,7 @@ _COMMANDS = {
         "recommend": recommend.recommend_command,
         "correct": correct.correct_command,
         "ensemble": ensemble.ensemble_command,
+        "export": export.export_command,
     },
     "Studies": {
         "advise": advise.advise_command,
