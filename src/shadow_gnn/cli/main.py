@@ -17,8 +17,7 @@ import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, predict, recommend
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, export, predict, recommend
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command

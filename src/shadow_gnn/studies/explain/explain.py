@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -32,24 +32,6 @@ MOST_TARGETS = 64
 """Targets of a batch: an explanation keeps more arrays than a prediction."""
 
 
-@overload
-def explain(
-    model: Predictor | TrainedModel | str | Path,
-    graph: Graph | str | None,
-    nodes: int,
-    *,
-    method: Method | None = None,
-    explained_class: int | str | None = None,
-) -> Explanation: ...
-@overload
-def explain(
-    model: Predictor | TrainedModel | str | Path,
-    graph: Graph | str | None,
-    nodes: ArrayLike,
-    *,
-    method: Method | None = None,
-    explained_class: int | str | None = None,
-) -> Any: ...
 def explain(
     model: Predictor | TrainedModel | str | Path,
     graph: Graph | str | None,
