@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.importing.in_memory import from_networkx as from_networkx
     from shadow_gnn.graph.importing.in_memory import from_pyg as from_pyg
     from shadow_gnn.graph.importing.in_memory import from_scipy as from_scipy
+    from shadow_gnn.graph.names import NodeNames as NodeNames
     from shadow_gnn.graph.record import DenseFeatures as DenseFeatures
     from shadow_gnn.graph.record import Graph as Graph
-    from shadow_gnn.graph.record import NodeNames as NodeNames
     from shadow_gnn.graph.record import SparseFeatures as SparseFeatures
     from shadow_gnn.graph.store import open_graph as open_graph
     from shadow_gnn.graph.store import save_graph as save_graph
@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
+    from shadow_gnn.studies.report_plot import plot_report as plot_report
     from shadow_gnn.studies.scope_curve import scope_curve as scope_curve
     from shadow_gnn.studies.theory import run_statements as run_statements
     from shadow_gnn.studies.theory.long_range import LongRangeTask as LongRangeTask
@@ -153,7 +154,7 @@ _HOME = {
     "ModelRecipe": "recipe",
     "ModelShape": "studies.cost",
     "NodeClassifier": "inference.estimators",
-    "NodeNames": "graph.record",
+    "NodeNames": "graph.names",
     "NodeRegressor": "inference.estimators",
     "Predictions": "inference.predictions",
     "Predictor": "inference.predictor",
@@ -218,6 +219,7 @@ _HOME = {
     "paper_recipe_names": "recipe.named",
     "plot_comparison": "studies.analysis.cost_quality_plot",
     "plot_learning_curves": "studies.analysis.learning_curves",
+    "plot_report": "studies.report_plot",
     "read_curve": "studies.analysis.learning_curves",
     "read_model": "training.model_file",
     "read_recipe": "recipe.file",

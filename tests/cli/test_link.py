@@ -118,7 +118,7 @@ def test_recommend_names_a_node_that_is_not_there(folder):
     assert fault("recommend", "run", "--node", 90) == "recommend: --node must name a node id from 0 to 89, got '90'"
     for unknown in ("nobody", "90"):
         found = fault("recommend", "run", "--graph", "named", "--node", unknown)
-        assert found == f"recommend: --node must name a node of the graph, got {unknown!r}"
+        assert found.startswith(f"recommend: --node must name a node of the graph, got {unknown!r}")
     save_graph(from_edges(np.array([0]), np.array([1]), 3), folder / "tiny")
     assert "nothing to recommend" in succeed("recommend", "run", "--graph", "tiny", "--node", 2)
 

@@ -73,7 +73,7 @@ def test_faults_are_one_line_and_leave_nothing(tmp_path, shadow):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("data", "info", "/nowhere"), "/nowhere: is not a folder"),
+        (("data", "info", "/nowhere"), "graph: /nowhere must be a graph folder or one of debian, "),
         (("data", "import", "/nowhere", "/nowhere2"), "/nowhere: does not exist"),
         (("data", "import", "/nowhere"), "Missing argument"),
         (("data", "import", "a", "b", "--split", "1/2"), "--split must be three percentages"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.prediction.report import print_report
 from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
@@ -21,6 +22,10 @@ def evaluate_command(
     split: Annotated[str, typer.Option(help="Split to predict.")] = "test",
     graph: RunGraphOption = None,
     extractor: OtherScopesOption = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also show each class, calibration, and the surest errors by name.")
+    ] = False,
+    errors: Annotated[int, typer.Option(min=0, max=100_000, help="Errors that --report lists.")] = 10,
     as_json: JsonOption = False,
 ) -> None:
     """Show the metrics of a trained model on a split, also by the degree of the target.
@@ -32,6 +37,7 @@ def evaluate_command(
     Examples:
       shadow evaluate runs/recipe-1
       shadow evaluate runs/recipe-1 --split valid --json
+      shadow evaluate runs/recipe-1 --report --errors 20
       shadow evaluate runs/recipe-1 --graph grown-graph
       shadow evaluate runs/normal-1 --extractor '{kind = "ppr", topk = 200}'
     """
@@ -44,12 +50,15 @@ def evaluate_command(
     warnings: list[str] = []
     predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
     with progress_bar() as progress:
-        found = evaluate_split(predictor, split, progress=progress)
+        found = evaluate_split(predictor, split, report=report, most_errors=errors, progress=progress)
     if as_json:
         content = {field.name: getattr(found, field.name) for field in fields(found)}
+        content["report"] = None if found.report is None else found.report.to_json()
         print_json({**content, "warnings": warnings})
     else:
         _print_tables(found, split)
+        if found.report is not None:
+            print_report(found.report)
 
 
 def _print_tables(found: Evaluation, split: str) -> None:

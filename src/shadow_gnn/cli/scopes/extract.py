@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
-from shadow_gnn.cli.shared.options import JsonOption, ThreadsOption, extractor_option, named_recipe
+from shadow_gnn.cli.shared.options import (
+    TARGETS_HELP,
+    GraphArgument,
+    JsonOption,
+    ThreadsOption,
+    extractor_option,
+    named_recipe,
+)
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -32,7 +39,7 @@ class ExtractCommand(Command):
 
 
 def extract_command(
-    folder: Annotated[Path, typer.Argument(help="Graph folder.")],
+    graph: GraphArgument,
     extractor: Annotated[
         str | None,
         typer.Option(
@@ -46,9 +53,7 @@ def extract_command(
     ] = None,
     targets: Annotated[
         str,
-        typer.Option(
-            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."
-        ),
+        typer.Option(help=f"Source of targets: {TARGETS_HELP}"),
     ] = "all",
     num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from these.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of all sampling.")] = 0,
@@ -76,8 +81,8 @@ def extract_command(
 
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
-    report = _describe(folder, made, targets, num_targets, seed, recall_sample)
-    _show(report, folder, as_json, png)
+    report = _describe(graph, made, targets, num_targets, seed, recall_sample)
+    _show(report, Path(graph).resolve().name, as_json, png)
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
@@ -109,14 +114,14 @@ def _kinds_text() -> str:
 
 
 def _describe(
-    folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
+    name: str, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
     from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
-    from shadow_gnn.graph.store import open_graph
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes
 
-    graph = open_graph(folder)
+    graph = open_any_graph(name)
     chosen = _draw(choose_targets("extract", graph, targets), num_targets, seed)
     with progress_bar() as progress:
         return describe_scopes(graph, extractor, chosen, seed=seed, recall_sample=recall_sample, progress=progress)
@@ -134,11 +139,11 @@ def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.in
     return drawn if isinstance(pool, int) else pool[drawn]
 
 
-def _show(report: ScopeReport, folder: Path, as_json: bool, png: Path | None) -> None:
+def _show(report: ScopeReport, name: str, as_json: bool, png: Path | None) -> None:
     if png is not None:
         from shadow_gnn.studies.analysis.scope_plots import plot_scopes
 
-        plot_scopes(report, folder.resolve().name, png)
+        plot_scopes(report, name, png)
     if as_json:
         print_json(report)
     else:
