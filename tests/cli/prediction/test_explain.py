@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from tests.cli.called import fault, numbers, succeed
 from tests.communities import communities, names, near_ring, one_thread, small_recipe  # noqa: F401
@@ -132,4 +131,8 @@ def test_faults_are_one_line(folder):
     )
     assert fault("explain", "run", "--node", "1", "--png", "a.svg") == "explain: --png must end in .png, got a.svg"
     assert "--html must be used without --summary" in fault("explain", "run", "--summary", "--html", "a.html")
-    assert not np.any([path.name == "a.bad" for path in folder.iterdir()])
+    assert fault("explain", "run", "--node", "1", "--split", "valid").endswith(
+        "--split must be used with --summary, got valid"
+    )
+    assert fault("explain", "run", "--node", "1", "--seed", 0).endswith("--seed must be used with --summary, got 0")
+    assert fault("explain", "run", "--summary", "--top", 3) == "explain: --top must be used with --node, got 3"

@@ -11,7 +11,13 @@ from tests.communities import communities, names, near_ring, one_thread, small_r
 from shadow_gnn import explain
 from shadow_gnn.graph.record import NodeNames
 from shadow_gnn.inference.predictor import Predictor
-from shadow_gnn.studies.explain.explain import class_number, each_explanation, input_names, with_scopes
+from shadow_gnn.studies.explain.explain import (
+    class_number,
+    each_contribution,
+    each_explanation,
+    input_names,
+    with_scopes,
+)
 from shadow_gnn.studies.explain.explanation import Explanation, strongest
 from shadow_gnn.studies.explain.files import save_explanations
 from shadow_gnn.training.model_file import read_model
@@ -229,6 +235,15 @@ def test_large_scopes_are_drawn_in_part(one):
     for at, (first, second) in zip(drawn.edge, drawn.ends, strict=True):
         assert large.edge[at].tolist() == large.node_id[drawn.node[[first, second]]].tolist()
     assert len(drawn.edge) == len(kept) - 1
+
+
+def test_scopes_without_a_limit_start_with_one(one):
+    targets = one.graph.splits["test"]
+    assert [len(batches[0]) for batches, _ in each_contribution(one, targets)] == [30]
+    full = Predictor(one.trained, one.graph, extractor={"kind": "full", "num_hops": 2}, warn=lambda _: None)
+    sizes = [len(batches[0]) for batches, _ in each_contribution(full, targets)]
+    assert sizes == [1, 8, 21]
+    assert [found.targets[0] for found in each_explanation(full, targets)] == targets.tolist()
 
 
 def test_a_run_folder_or_a_trained_model_can_be_explained(tmp_path):

@@ -113,6 +113,20 @@ def test_a_sample_is_drawn_by_the_seed_and_other_labels_work(tmp_path):
         summarize_split(predictor, "all")
 
 
+def test_equal_weights_and_scopes_of_one_node_have_summaries(tmp_path):
+    graph = weighted_communities()
+    equal = replace(graph, edge_weight=np.full(graph.num_edges, 2, np.float32), fingerprint_hint=None)
+    predictor = predictor_of(equal, tmp_path)
+    (group,) = summarize_split(predictor, "test").contributions["edge weight"]
+    assert group.name == "2 to 2"
+    assert group.share == pytest.approx(1)
+    alone = Predictor(predictor.trained, equal, extractor={"kind": "node"}, warn=lambda _: None)
+    found = summarize_split(alone, "test")
+    assert found.contributions["hop"] == []
+    assert "edge weight" not in found.contributions
+    assert [bucket.name for bucket in found.accuracy["homophily"]] == ["no known edge"]
+
+
 def test_links_have_no_summary(tmp_path):
     predictor = predictor_of(near_ring(), tmp_path, task__kind="link")
     with pytest.raises(ValueError, match="explain: summary must be of a model that predicts nodes"):

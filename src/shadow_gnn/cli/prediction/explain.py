@@ -39,13 +39,17 @@ def explain_command(
     method: Annotated[
         str | None, typer.Option(help=f"Way of computing contributions: {_METHODS}.", show_default="gradient")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Most rows of each table.")] = 10,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Most rows of each table of --node.", show_default="10")
+    ] = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="Contributions and accuracy over a split instead of single nodes.")
     ] = False,
-    split: Annotated[str, typer.Option(help="Split to summarize.")] = "test",
-    num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from the split.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
+    split: Annotated[str | None, typer.Option(help="Split of --summary.", show_default="test")] = None,
+    num_targets: Annotated[
+        int | None, typer.Option(min=1, help="Targets that --summary samples from the split.", show_default="1000")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed of the sample.", show_default="0")] = None,
     graph: RunGraphOption = None,
     extractor: OtherScopesOption = None,
     png: Annotated[Path | None, typer.Option(help="Also draw into this file, .png.")] = None,
@@ -73,18 +77,23 @@ def explain_command(
     """
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.studies.explain.explain import with_scopes
+    from shadow_gnn.studies.explain.explanation import SHOWN
 
     files = _checked_files(summary, png, svg, html)
     if bool(node) == summary:
         raise ValueError("explain: either --node or --summary must be given, got " + ("both" if summary else "neither"))
+    _check_unused(
+        "--node" if summary else "--summary",
+        {"--top": top} if summary else {"--split": split, "--num-targets": num_targets, "--seed": seed},
+    )
     warnings: list[str] = []
     chosen = _method(method)
     predictor = with_scopes(open_run_predictor(run, graph, extractor, command="explain", warnings=warnings))
     if summary:
-        found = _summary(predictor, split, num_targets, seed, chosen, explained_class)
+        found = _summary(predictor, split or "test", num_targets or 1000, seed or 0, chosen, explained_class)
         _show_summary(found, files, warnings, as_json)
     else:
-        _show_nodes(_explained(predictor, node or [], chosen, explained_class), files, warnings, top, as_json)
+        _show_nodes(_explained(predictor, node or [], chosen, explained_class), files, warnings, top or SHOWN, as_json)
 
 
 def _checked_files(summary: bool, png: Path | None, svg: Path | None, html: Path | None) -> list[Path]:
@@ -98,6 +107,13 @@ def _checked_files(summary: bool, png: Path | None, svg: Path | None, html: Path
                 raise ValueError("explain: --html must be used without --summary, which has --png and --svg")
             files.append(path)
     return files
+
+
+def _check_unused(owner: str, options: dict[str, object]) -> None:
+    """Raise if an option is given that only another way of the command reads."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"explain: {name} must be used with {owner}, got {value}")
 
 
 def _method(text: str | None) -> Method | None:

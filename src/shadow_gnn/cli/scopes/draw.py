@@ -54,7 +54,7 @@ def draw_command(
 
     made = build_extractor(extractor_option(extractor, "draw"), training=False)
     opened = open_recipe_graph(graph)
-    target = find_nodes(opened, [node], "draw")[0]
+    (target,) = find_nodes(opened, [node], "draw")
     scope = made(opened, [target], seed=seed)[0]
     name = str(target) if opened.node_name is None else opened.node_name[target]
     count = len(scope.node_id)

@@ -125,6 +125,8 @@ def _draw_scope(axes: Any, explanation: Explanation) -> None:
 
 def _write_names(axes: Any, explanation: Explanation, drawn: Drawn) -> None:
     """Write the names of the targets and of the strongest nodes, as long as they do not cover each other."""
+    from matplotlib.patheffects import withStroke
+
     strength = np.abs(explanation.node_contribution[drawn.node])
     strength[np.isin(explanation.node_id[drawn.node], explanation.targets)] = np.inf
     span = 1.2 * max(1.0, float(np.ptp(drawn.place, axis=0).max()))
@@ -137,7 +139,8 @@ def _write_names(axes: Any, explanation: Explanation, drawn: Drawn) -> None:
         if all(abs(y - other_y) > 0.05 * span or abs(x - other) > half + width for other, other_y, width in taken):
             taken.append((x, y, half))
             at = {"textcoords": "offset points", "ha": "center", "fontsize": 8, "color": TEXT, "zorder": 5}
-            axes.annotate(text, (x, y), (0, 8), parse_math=False, **at)
+            edge = [withStroke(linewidth=2, foreground="white")]  # Readable above lines.
+            axes.annotate(text, (x, y), (0, 8), parse_math=False, path_effects=edge, **at)
 
 
 def _draw_bars(axes: Any, title: str, names: Sequence[str], contribution: NDArray[np.float64]) -> None:

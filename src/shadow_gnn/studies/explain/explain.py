@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -30,26 +30,9 @@ Ints = NDArray[np.int64]
 
 MOST_TARGETS = 64
 """Targets of a batch: an explanation keeps more arrays than a prediction."""
+_BATCH_NODES = 1 << 16
 
 
-@overload
-def explain(
-    model: Predictor | TrainedModel | str | Path,
-    graph: Graph | str | None,
-    nodes: int,
-    *,
-    method: Method | None = None,
-    explained_class: int | str | None = None,
-) -> Explanation: ...
-@overload
-def explain(
-    model: Predictor | TrainedModel | str | Path,
-    graph: Graph | str | None,
-    nodes: ArrayLike,
-    *,
-    method: Method | None = None,
-    explained_class: int | str | None = None,
-) -> Any: ...
 def explain(
     model: Predictor | TrainedModel | str | Path,
     graph: Graph | str | None,
@@ -88,13 +71,16 @@ def each_contribution(
 ) -> Iterator[tuple[tuple[Batch, ...], Contributions]]:
     """Extract and explain checked targets, batch by batch."""
     trained, directed = predictor.trained, predictor.graph.directed
-    size = min(MOST_TARGETS, predictor.batch_size)
-    for start in range(0, len(targets), size):
+    most, start = min(MOST_TARGETS, predictor.batch_size), 0
+    # Scopes of all nodes have no limit: a few show how large they are.
+    size = 1 if any(isinstance(extractor, FullExtractor) for extractor in predictor.extractors) else most
+    while start < len(targets):
         batches = predictor.batches(targets[start : start + size])
-        yield (
-            batches,
-            explain_batches(trained.model, batches, trained.task, method=method, wanted=wanted, directed=directed),
-        )
+        found = explain_batches(trained.model, batches, trained.task, method=method, wanted=wanted, directed=directed)
+        yield batches, found
+        start += size
+        num_nodes = sum(batch.num_nodes for batch in batches) / len(batches[0])
+        size = max(1, min(8 * size, most, int(_BATCH_NODES / num_nodes)))
 
 
 def explanations(predictor: Predictor, batches: Sequence[Batch], found: Contributions) -> list[Explanation]:
@@ -163,7 +149,7 @@ def _explanation(
 ) -> Explanation:
     """Make the record of one target."""
     graph, kind = predictor.graph, predictor.trained.config.target
-    target = batch.targets[number : number + 1].numpy()
+    target = batch.targets[number : number + 1].cpu().numpy()
     labels = array_rows(graph, "y", target[:, 0]) if kind != "links" else None
     edge, weight, share = edges_once(scope, directed=graph.directed)
     column = batch.x

@@ -130,24 +130,27 @@ class _Sums:
         self._has_classes = self._task.target == "classes"
         self._nodes: list[tuple[Ints, Ints, Floats]] = []  # hop, class, contribution
         self._edges: list[tuple[Floats, Floats]] = []  # weight, contribution
-        self._columns: list[Floats] = []
+        self._columns: Floats | None = None  # [2, F]: sums of sizes, and of signed contributions
         self._logits: list[torch.Tensor] = []
         self._labels: list[torch.Tensor] = []
         self._facts: list[tuple[Ints, Ints, Floats]] = []  # degree, size, homophily
 
     def add(self, batches: Sequence[Batch], found: Contributions) -> None:
         """Add the targets of one batch."""
-        for batch, node, edge in zip(batches, found.nodes, found.edges, strict=True):
+        on_cpu = [batch.to("cpu") for batch in batches]
+        for batch, node, edge in zip(on_cpu, found.nodes, found.edges, strict=True):
             other = (batch.hop > 0).numpy()
             hop, node_id = batch.hop.numpy()[other], batch.node_id.numpy()[other]
-            self._nodes.append((hop, self._classes(node_id), node.double().numpy()[other]))
+            self._nodes.append((hop, self._classes(node_id), node.double().cpu().numpy()[other]))
             if batch.edge_weight is not None:
-                self._edges.append((batch.edge_weight.double().numpy(), edge.double().numpy()))
+                self._edges.append((batch.edge_weight.double().numpy(), edge.double().cpu().numpy()))
         if found.columns is not None:
-            self._columns.append(found.columns.double().numpy())
-        first = batches[0]
+            columns = found.columns.double().cpu().numpy()
+            sums = np.stack((np.abs(columns).sum(axis=0), columns.sum(axis=0)))
+            self._columns = sums if self._columns is None else self._columns + sums
+        first = on_cpu[0]
         assert first.y is not None
-        self._logits.append(found.logits.float())
+        self._logits.append(found.logits.float().cpu())
         self._labels.append(first.y)
         target = first.targets[:, 0].numpy()
         degree = np.asarray(self._graph.indptr[target + 1] - self._graph.indptr[target], dtype=np.int64)
@@ -170,19 +173,11 @@ class _Sums:
                 node,
                 lambda number: "unknown" if number < 0 else str(number) if names is None else names[number],
             )
-        if self._edges:
-            weight, edge = (np.concatenate(part) for part in zip(*self._edges, strict=True))
-            limits = np.unique(np.quantile(weight, np.linspace(0, 1, _PARTS + 1)))
-            place = np.clip(np.searchsorted(limits, weight, side="right") - 1, 0, max(0, len(limits) - 2))
-            ends = [*limits, *limits[-1:]] if len(limits) == 1 else limits
-            tables["edge weight"] = self._grouped(
-                place, edge, lambda at: f"{ends[at]:.4g} to {ends[at + 1]:.4g}", by_strength=False
-            )
-        if self._columns:
-            columns = np.concatenate(self._columns)
-            column_names = input_names(self._predictor)
-            number = np.tile(np.arange(columns.shape[1]), len(columns))
-            tables["column"] = self._grouped(number, columns.reshape(-1), lambda at: column_names[at])
+        if sum(len(weight) for weight, _ in self._edges):
+            tables["edge weight"] = self._by_weight()
+        if self._columns is not None:
+            count = np.full(self._columns.shape[1], self._num_targets)
+            tables["column"] = self._groups(input_names(self._predictor), count, *self._columns)
         return tables
 
     def accuracy(self) -> dict[str, list[Bucket]]:
@@ -199,23 +194,36 @@ class _Sums:
             tables["homophily"] = self._buckets(place, _share_text)
         return tables
 
+    def _by_weight(self) -> list[Group]:
+        """Group edges by weight into ranges with equal numbers of edges."""
+        weight, edge = (np.concatenate(part) for part in zip(*self._edges, strict=True))
+        limits = np.unique(np.quantile(weight, np.linspace(0, 1, _PARTS + 1)))
+        limits = np.repeat(limits, 2) if len(limits) == 1 else limits  # All weights are equal.
+        place = np.clip(np.searchsorted(limits, weight, side="right") - 1, 0, len(limits) - 2)
+        return self._grouped(place, edge, lambda at: f"{limits[at]:.4g} to {limits[at + 1]:.4g}", by_strength=False)
+
+    @property
+    def _num_targets(self) -> int:
+        return sum(map(len, self._labels))
+
     def _grouped(
         self, group: Ints, contribution: Floats, name: Callable[[int], str], *, by_strength: bool = True
     ) -> list[Group]:
-        """Add up contributions by group, in order of the groups or of their strength."""
+        """Add up contributions by group."""
         numbers, place = np.unique(group, return_inverse=True)
-        count = np.bincount(place, minlength=len(numbers))
-        strength = np.bincount(place, np.abs(contribution), minlength=len(numbers))
-        signed = np.bincount(place, contribution, minlength=len(numbers))
-        total, num_targets = max(float(strength.sum()), 1e-300), sum(map(len, self._labels))
-        order = np.argsort(-strength, kind="stable")[:MOST_GROUPS] if by_strength else range(len(numbers))
+        sums: list[Any] = [
+            np.bincount(place, values, minlength=len(numbers)) for values in (None, np.abs(contribution), contribution)
+        ]
+        return self._groups([name(number) for number in numbers.tolist()], *sums, by_strength=by_strength)
+
+    def _groups(
+        self, names: Sequence[str], count: Ints, size: Floats, signed: Floats, *, by_strength: bool = True
+    ) -> list[Group]:
+        """Make the rows of a table, in the given order or the strongest first."""
+        total, num_targets = max(float(size.sum()), 1e-300), self._num_targets
+        order = np.argsort(-size, kind="stable")[:MOST_GROUPS].tolist() if by_strength else range(len(names))
         return [
-            Group(
-                name(int(numbers[at])),
-                float(count[at] / num_targets),
-                float(strength[at] / total),
-                float(signed[at] / num_targets),
-            )
+            Group(names[at], float(count[at] / num_targets), float(size[at] / total), float(signed[at] / num_targets))
             for at in order
         ]
 
