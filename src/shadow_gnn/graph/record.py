@@ -57,6 +57,10 @@ class SparseFeatures:
         if not 0 <= self.num_columns < MAX_COLUMNS:
             raise ValueError(f"SparseFeatures: num_columns must be from 0 to below 2^31, got {self.num_columns}")
 
+    def __repr__(self) -> str:
+        """Show the shape."""
+        return f"SparseFeatures({self.shape[0]:,} x {self.num_columns:,}, {len(self.data):,} stored values)"
+
     @property
     def shape(self) -> tuple[int, int]:
         """(N, F)."""
@@ -108,6 +112,10 @@ class DenseFeatures:
             raise ValueError(
                 f"DenseFeatures: scale must have one value per column ({self.matrix.shape[1]}), got {self.scale.shape}"
             )
+
+    def __repr__(self) -> str:
+        """Show the shape."""
+        return f"DenseFeatures({self.shape[0]:,} x {self.shape[1]:,}, {self.matrix.dtype})"
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -28,6 +28,12 @@ class Recommendations:
     num_candidates: int
     """Nodes that were scored."""
 
+    def __repr__(self) -> str:
+        """Show the best nodes with their probabilities."""
+        best = zip(self.node_id[:3].tolist(), self.probability[:3].tolist(), strict=True)
+        shown = ", ".join(f"{node}: {probability:.4f}" for node, probability in best)
+        return f"Recommendations({len(self.node_id):,} of {self.num_candidates:,} candidates; {shown})"
+
 
 def recommend(
     predictor: Predictor, node: int | str, *, top: int = 20, num_candidates: int = 500, progress: Progress = silent

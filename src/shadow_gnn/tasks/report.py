@@ -37,6 +37,10 @@ class Calibration:
     share_right: Floats
     """[K], share of them that is right; nan for an empty bin."""
 
+    def __repr__(self) -> str:
+        """Show the error and the number of predictions."""
+        return f"Calibration(error: {self.error:.4f}; predictions: {self.count.sum():,})"
+
     @property
     def error(self) -> float:
         """Expected calibration error: the mean distance of probability and share, weighted by count."""

@@ -112,6 +112,11 @@ class TrainedModel:
     import_toml: str | None = None
     """How the columns of its graph were encoded; None if the graph was not made from tables."""
 
+    def __repr__(self) -> str:
+        """Show the kind of prediction and the size."""
+        config, count = self.config, sum(weight.numel() for weight in self.model.parameters())
+        return f"TrainedModel({config.target}, {config.in_dim:,} inputs, {config.out_dim:,} outputs, {count:,} weights)"
+
     @property
     def node_task(self) -> NodeTask:
         """The task of a model that predicts nodes; raises for link prediction."""

@@ -46,13 +46,14 @@ def append_command(
     import pyarrow as pa
 
     from shadow_gnn.cli.shared.progress import progress_bar
-    from shadow_gnn.graph.store import check_target, open_graph, save_graph
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
+    from shadow_gnn.graph.store import check_target, save_graph
 
     pa.enable_signal_handlers(False)
     check_target(folder, overwrite=overwrite)
     with progress_bar() as progress:
         progress("reading tables", 0, 1)
-        found = append_files(open_graph(graph), nodes, edges, unknown=unknown, merge=merge, command="append")
+        found = append_files(open_any_graph(graph), nodes, edges, unknown=unknown, merge=merge, command="append")
         save_graph(found.graph, folder, overwrite=overwrite, progress=progress)
     more = {"num_nodes": found.graph.num_nodes, "new_nodes": found.graph.num_nodes - found.first}
     if as_json:
