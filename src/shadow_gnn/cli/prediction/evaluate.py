@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def evaluate_command(
     run: RunArgument,
-    split: Annotated[str, typer.Option(help="Split to predict.")] = "test",
+    split: Annotated[str, typer.Option("--targets", help="Targets to predict: the name of a split.")] = "test",
     graph: RunGraphOption = None,
     extractor: OtherScopesOption = None,
     as_json: JsonOption = False,
@@ -31,7 +31,7 @@ def evaluate_command(
     \b
     Examples:
       shadow evaluate runs/recipe-1
-      shadow evaluate runs/recipe-1 --split valid --json
+      shadow evaluate runs/recipe-1 --targets valid --json
       shadow evaluate runs/recipe-1 --graph grown-graph
       shadow evaluate runs/normal-1 --extractor '{kind = "ppr", topk = 200}'
     """
