@@ -55,6 +55,18 @@ def picture_format(path: str | Path) -> str:
     return kind
 
 
+def plain_log(axis: Any) -> None:
+    """Write the numbers of a logarithmic axis in full, at 1, 2 and 5 of a short one, so that they do not meet."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    short = high < 100 * max(low, 1e-300)
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
+    axis.set_minor_formatter(NullFormatter())
+    if low >= 1e-4 and high <= 1e5:
+        axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+
+
 def legend_below(figure: Any, handles: Sequence[Any] | None = None, *, columns: int = 4) -> None:
     """Put one legend for all panels below them, where it covers nothing; handles: those of all panels if None."""
     if handles is None:

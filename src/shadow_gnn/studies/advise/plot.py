@@ -8,13 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from shadow_gnn.studies.advise.record import Advice
-from shadow_gnn.studies.figures import COLORS, picture, place_labels
+from shadow_gnn.studies.figures import COLORS, picture, place_labels, plain_log
 
 _FAMILIES = ("alone", "smoothed", "normal", "scope", "served", "hybrid")
 
 
-def plot_advice(found: Advice, path: str | Path) -> None:
-    """Draw two panels that share the axis of the score; the recommended one has a ring."""
+def plot_advice(found: Advice, path: str | Path, title: str | None = None) -> None:
+    """Draw two panels that share the axis of the score; the recommended one has a ring.
+
+    title: name of the graph; that of its folder if None.
+    """
     with picture(path, (11, 4.8)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         labels = {"cpu_seconds": "CPU s of training", "cpu_ms": "CPU ms of one prediction"}
@@ -28,10 +31,11 @@ def plot_advice(found: Advice, path: str | Path) -> None:
                     axes.scatter(place, row.score, s=170, facecolors="none", edgecolors="black")
             axes.set(xscale="log", xlabel=label)
             axes.margins(x=0.15)
+            plain_log(axes.xaxis)
             axes.grid(alpha=0.3)
         panels[0].set_ylabel(f"{found.metric.replace('_', '-')} on validation, 95 % interval")
         names = [f"{number + 1}  {row.name}" for number, row in enumerate(found.rows)]
-        figure.suptitle(f"{found.graph}: recommended is {found.recommended}", fontsize=11)
+        figure.suptitle(f"{title or Path(found.graph).name}: recommended is {found.recommended}", fontsize=11)
         figure.supxlabel(
             "\n".join("    ".join(names[start : start + 3]) for start in range(0, len(names), 3)), fontsize=8
         )

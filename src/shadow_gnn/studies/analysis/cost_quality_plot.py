@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from shadow_gnn.studies.figures import COLORS, legend_below, picture
+from shadow_gnn.studies.figures import COLORS, legend_below, picture, plain_log
 
 
 def plot_comparison(
@@ -28,5 +28,6 @@ def plot_comparison(
             axes.scatter(value, score, s=60, color=COLORS[number % len(COLORS)], label=name, zorder=3)
         axes.set(xscale="log", xlabel=cost, ylabel=quality, title=title)
         axes.margins(0.15)
+        plain_log(axes.xaxis)
         axes.grid(alpha=0.3)
         legend_below(figure, columns=3)
