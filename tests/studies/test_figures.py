@@ -139,3 +139,15 @@ def test_numbers_of_a_log_axis_are_written_in_full(limits, expected):
     ticks = zip(axes.xaxis.get_ticklocs(), axes.xaxis.get_ticklabels(), strict=True)
     assert [text.get_text() for place, text in ticks if low <= place <= high] == expected
     assert not any(text.get_text() for text in axes.xaxis.get_ticklabels(minor=True))
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_nothing_moves_after_labels_are_placed(tmp_path, kind):
+    with picture(tmp_path / f"p.{kind}", (4, 4)) as figure:
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1e6], label="a line")
+        axes.set(title="title", xlabel="name of x", ylabel="name of y")
+        legend_below(figure)
+        place_labels(axes, ["middle"], [(0.5, 5e5)])
+        before = axes.get_position().bounds
+    assert axes.get_position().bounds == before

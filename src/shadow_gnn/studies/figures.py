@@ -99,15 +99,19 @@ def place_labels(
 ) -> int:
     """Write each text next to its point of the data where it overlaps no earlier text and no point.
 
-    The first texts are the most important ones: a text without a free place is left out. Limits and size of the axes
-    must be final. gaps: points (1/72 inch) from a point to its text. Return the number of placed texts.
+    The first texts are the most important ones: a text without a free place is left out. The figure must be complete:
+    its layout is final from here on. gaps: points (1/72 inch) from a point to its text. Return the number of placed
+    texts.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.patheffects import withStroke
 
     figure = axes.figure
     canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
+    if figure.get_layout_engine() is not None:
+        for _ in range(3):  # The first layout is made without the sizes of the texts in it.
+            canvas.draw()
+        figure.set_layout_engine("none")  # From here on, nothing moves away from its label.
     renderer, unit = canvas.get_renderer(), figure.dpi / 72
     at = axes.transData.transform(points) if len(points) else []
     widths = [float(gaps)] * len(points) if isinstance(gaps, (int, float)) else list(gaps)
