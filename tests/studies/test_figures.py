@@ -151,3 +151,18 @@ def test_nothing_moves_after_labels_are_placed(tmp_path, kind):
         place_labels(axes, ["middle"], [(0.5, 5e5)])
         before = axes.get_position().bounds
     assert axes.get_position().bounds == before
+
+
+def test_plots_return_their_figure_and_write_only_to_a_path(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    from shadow_gnn import draw_scope, from_edges, plot_comparison
+    from shadow_gnn.extract import PprExtractor
+
+    monkeypatch.chdir(tmp_path)
+    scope = PprExtractor(topk=3)(from_edges([0, 1], [1, 2]), [0])[0]
+    assert isinstance(draw_scope(scope), Figure)
+    assert isinstance(plot_comparison({"a": (1, 0.5)}), Figure)
+    assert list(tmp_path.iterdir()) == []
+    assert isinstance(draw_scope(scope, "scope.svg"), Figure)
+    assert [path.name for path in tmp_path.iterdir()] == ["scope.svg"]

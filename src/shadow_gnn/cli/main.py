@@ -16,8 +16,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
-from shadow_gnn.cli.data import diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, export, predict, recommend
+from shadow_gnn.cli.data import append, diffuse, generate, get, importing, info
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
@@ -38,6 +38,7 @@ data = new_app("Import, download, generate and inspect graph folders.")
 
 # Every subcommand is added here and nowhere else, in the order of the help page.
 add_command(data, "import", importing.import_command)
+add_command(data, "append", append.append_command)
 add_command(data, "info", info.info_command)
 add_command(data, "get", get.get_command)
 add_command(data, "list", get.list_command)
@@ -64,6 +65,7 @@ _COMMANDS = {
     "Prediction": {
         "evaluate": evaluate.evaluate_command,
         "predict": predict.predict_command,
+        "explain": explain.explain_command,
         "recommend": recommend.recommend_command,
         "correct": correct.correct_command,
         "ensemble": ensemble.ensemble_command,

@@ -37,6 +37,7 @@ _REQUIREMENTS = {
     "bool_type": "true or false",
     "string_type": "text",
     "model_type": "a table",
+    "dict_type": "a table",
     "model_attributes_type": "a table",
     "tuple_type": "a list",
 }

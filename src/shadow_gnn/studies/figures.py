@@ -9,9 +9,12 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shadow_gnn.base.files import write_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#f0c000", "#56b4e9", "#882255", "#000000", "#b0b0b0")
 """One for each dataset, model, class or run; the first is that of single series.
@@ -25,9 +28,12 @@ DPI = 200
 
 
 @contextmanager
-def picture(path: str | Path, size: tuple[float, float]) -> Iterator[Any]:
-    """Give an empty figure to draw on, then write it in the format of the file's ending; size in inches."""
-    kind = picture_format(path)
+def picture(path: str | Path | None, size: tuple[float, float]) -> Iterator[Figure]:
+    """Give an empty figure to draw on, then write it in the format of the file's ending; size in inches.
+
+    path: None to write nothing.
+    """
+    kind = "" if path is None else picture_format(path)
     # The object interface: no global backend is chosen and no figure outlives this call.
     from matplotlib.figure import Figure
 
@@ -35,7 +41,8 @@ def picture(path: str | Path, size: tuple[float, float]) -> Iterator[Any]:
     yield figure
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
-    write_file(Path(path), _rendered(figure, kind))
+    if path is not None:
+        write_file(Path(path), _rendered(figure, kind))
 
 
 @contextmanager

@@ -95,6 +95,19 @@ def test_evaluate_prints_tables_or_json(folder):
     assert valid["metrics"] == pytest.approx(result["valid"])
 
 
+def test_evaluate_reports_classes_and_errors(folder):
+    text = succeed("evaluate", "runs/recipe-1", "--report", "--errors", "2", "--plot", "report.svg")
+    for words in ("by class", "ROC-AUC", "calibration error"):
+        assert words in text
+    assert (folder / "report.svg").read_text().startswith("<?xml")
+    found = json.loads(succeed("evaluate", "runs/recipe-1", "--report", "--errors", "2", "--json"))
+    report = found["report"]
+    assert sum(map(sum, report["confusion"])) == found["num_targets"]
+    assert sum(report["calibration"]["count"]) == found["num_targets"]
+    assert len(report["errors"]) <= 2
+    assert json.loads(succeed("evaluate", "runs/recipe-1", "--json"))["report"] is None
+
+
 def test_evaluate_on_another_graph(folder):
     save_graph(communities(num_nodes=160, seed=3), "other", overwrite=True)
     assert json.loads(succeed("evaluate", "runs/recipe-1", "--graph", "other", "--json"))["num_targets"] == 40

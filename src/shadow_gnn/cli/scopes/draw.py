@@ -47,14 +47,14 @@ def draw_command(
       shadow draw debian gimp
       shadow draw my-graph 17 --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --plot scope.pdf
     """
-    from shadow_gnn.cli.shared.pairs import find_node
+    from shadow_gnn.cli.shared.pairs import find_nodes
     from shadow_gnn.studies.analysis.scope_drawing import draw_scope
     from shadow_gnn.training.build import build_extractor
     from shadow_gnn.training.run_setup import open_recipe_graph
 
     made = build_extractor(extractor_option(extractor, "draw"), training=False)
     opened = open_recipe_graph(graph)
-    target = find_node(opened, node, "draw")
+    (target,) = find_nodes(opened, [node], "draw")
     scope = made(opened, [target], seed=seed)[0]
     name = str(target) if opened.node_name is None else opened.node_name[target]
     count = len(scope.node_id)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
-from shadow_gnn.cli.shared.options import JsonOption, PlotOption, ThreadsOption, extractor_option, named_recipe
+from shadow_gnn.cli.shared.options import (
+    TARGETS_HELP,
+    GraphArgument,
+    JsonOption,
+    PlotOption,
+    ThreadsOption,
+    extractor_option,
+    named_recipe,
+)
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -32,7 +40,7 @@ class ExtractCommand(Command):
 
 
 def extract_command(
-    folder: Annotated[Path, typer.Argument(help="Graph folder.")],
+    graph: GraphArgument,
     extractor: Annotated[
         str | None,
         typer.Option(
@@ -46,9 +54,7 @@ def extract_command(
     ] = None,
     targets: Annotated[
         str,
-        typer.Option(
-            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."
-        ),
+        typer.Option(help=f"Source of targets: {TARGETS_HELP}"),
     ] = "all",
     num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from these.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of all sampling.")] = 0,
@@ -77,8 +83,8 @@ def extract_command(
 
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
-    report = _describe(folder, made, targets, num_targets, seed, recall_sample)
-    _show(report, f"{folder.resolve().name}, {extractor_words(made)}", as_json, plot)
+    report = _describe(graph, made, targets, num_targets, seed, recall_sample)
+    _show(report, f"{Path(graph).resolve().name}, {extractor_words(made)}", as_json, plot)
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
@@ -110,14 +116,14 @@ def _kinds_text() -> str:
 
 
 def _describe(
-    folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
+    name: str, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
-    from shadow_gnn.graph.store import open_graph
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes
 
-    graph = open_graph(folder)
+    graph = open_any_graph(name)
     chosen = _draw(choose_targets("extract", graph, targets), num_targets, seed)
     with progress_bar() as progress:
         return describe_scopes(graph, extractor, chosen, seed=seed, recall_sample=recall_sample, progress=progress)

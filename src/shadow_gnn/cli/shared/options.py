@@ -24,12 +24,15 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be repeated."),
 ]
+TARGETS_HELP = (
+    "all, the name of a split, ids such as 3,17, names of nodes, or a file (.npy, or one id or name per line)."
+)
 RecipeGraphOption = Annotated[
     str | None,
-    typer.Option(help="Graph folder or built-in graph.", show_default="the recipe's"),
+    typer.Option(help="Graph folder, built-in graph or downloaded dataset.", show_default="the recipe's"),
 ]
 GraphArgument = Annotated[
-    str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph, such as debian.")
+    str, typer.Argument(metavar="GRAPH", help="Graph folder, or a name: debian, or a dataset of shadow data get.")
 ]
 PlotOption = Annotated[
     Path | None,

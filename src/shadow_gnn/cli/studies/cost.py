@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.existing import existing_recipe
-from shadow_gnn.cli.shared.options import RECIPE_HELP, JsonOption, RecipeGraphOption, SetOption, named_recipe
+from shadow_gnn.cli.shared.options import (
+    RECIPE_HELP,
+    TARGETS_HELP,
+    JsonOption,
+    RecipeGraphOption,
+    SetOption,
+    named_recipe,
+)
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -40,7 +47,7 @@ def cost_command(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids.",
+            help=f"Source of targets: {TARGETS_HELP}",
             show_default="test, or all without that split",
         ),
     ] = None,

@@ -33,7 +33,8 @@ def share_command(
     from shadow_gnn.training.hub import SHARED, share_run
 
     address = share_run(run, repository, private=private)
+    files = [name for name in SHARED if (run / name).is_file()]
     if as_json:
-        print_json({"address": address, "files": list(SHARED)})
+        print_json({"address": address, "files": files})
     else:
-        typer.echo(f"{address}: {', '.join(SHARED)}")
+        typer.echo(f"{address}: {', '.join(files)}")

@@ -6,14 +6,18 @@ Not for: the numbers in it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shadow_gnn.studies.advise.record import Advice
 from shadow_gnn.studies.figures import COLORS, picture, place_labels, plain_log
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _FAMILIES = ("alone", "smoothed", "normal", "scope", "served", "hybrid")
 
 
-def plot_advice(found: Advice, path: str | Path, title: str | None = None) -> None:
+def plot_advice(found: Advice, path: str | Path | None = None, title: str | None = None) -> Figure:
     """Draw two panels that share the axis of the score; the recommended one has a ring.
 
     title: name of the graph; that of its folder if None.
@@ -42,3 +46,4 @@ def plot_advice(found: Advice, path: str | Path, title: str | None = None) -> No
         for axes, cost in zip(panels, labels, strict=True):
             points = [(max(getattr(row, cost), 1e-3), row.score) for row in found.rows]
             place_labels(axes, [str(number + 1) for number in range(len(points))], points, gaps=6.0, fontsize=8)
+    return figure

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shadow_gnn.studies.figures import COLORS, legend_below, picture, plain_log
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def plot_comparison(
     points: Mapping[str, tuple[float, float]],
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     title: str = "",
     cost: str = "multiply-adds of one prediction",
     quality: str = "test accuracy",
-) -> None:
-    """Draw each name's (cost, quality), the cost on a log scale; the file appears whole or not at all."""
+) -> Figure:
+    """Draw each name's (cost, quality), the cost on a log scale; write it if a path is given."""
     if not points or any(value <= 0 for value, _ in points.values()):
         raise ValueError("plot_comparison: points must be at least one, with costs above 0")
     with picture(path, (7.5, 4.5)) as figure:
@@ -31,3 +35,4 @@ def plot_comparison(
         plain_log(axes.xaxis)
         axes.grid(alpha=0.3)
         legend_below(figure, columns=3)
+    return figure

@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import read_bytes
 from shadow_gnn.studies.figures import COLORS, legend_below, picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MAX_BYTES = 1 << 26
 
@@ -69,8 +72,8 @@ def read_curve(folder: str | Path) -> Curve:
 
 
 def plot_learning_curves(
-    curves: Mapping[str, Curve], path: str | Path, *, title: str = "", along: Along = "epoch"
-) -> None:
+    curves: Mapping[str, Curve], path: str | Path | None = None, *, title: str = "", along: Along = "epoch"
+) -> Figure:
     """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below.
 
     along: "seconds" compares runs with epochs of different duration.
@@ -88,6 +91,7 @@ def plot_learning_curves(
         for axes in (above, below):
             axes.grid(alpha=0.25)
         legend_below(figure, columns=2)
+    return figure
 
 
 def _draw(above: Any, below: Any, name: str, curve: Curve, color: str, along: Along) -> None:

@@ -6,12 +6,16 @@ Not for: the numbers in them (describe.py).
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shadow_gnn.studies.analysis.describe import Degrees
 from shadow_gnn.studies.figures import COLORS, picture
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def plot_degrees(degrees: Degrees, title: str, path: Path) -> None:
+
+def plot_degrees(degrees: Degrees, title: str, path: Path | None = None) -> Figure:
     """Draw the degree distribution as bars on a logarithmic count axis and write it."""
     labels = [bucket_label(low, high) for low, high, _ in degrees.buckets]
     counts = [count for _, _, count in degrees.buckets]
@@ -28,6 +32,7 @@ def plot_degrees(degrees: Degrees, title: str, path: Path) -> None:
         axes.set_title(
             f"Degrees of {title}: mean {degrees.mean:.1f}, median {degrees.median:g}, largest {degrees.largest:,}"
         )
+    return figure
 
 
 def bucket_label(low: int, high: int) -> str:

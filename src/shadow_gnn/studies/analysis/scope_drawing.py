@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract import Subgraphs
 from shadow_gnn.studies.figures import COLORS, GRAY, TEXT, legend_below, picture, place_labels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -29,13 +32,13 @@ OTHER = "other"
 
 def draw_scope(
     scope: Subgraphs,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     title: str = "",
     labels: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
-) -> None:
-    """Draw one scope as PNG, SVG or PDF, by the ending of path: the targets as stars, nodes sized by score.
+) -> Figure:
+    """Draw one scope, and write it as PNG, SVG or PDF by the ending of path: targets as stars, nodes sized by score.
 
     labels: a short text for each node of the scope; the best 25 are written where they overlap nothing. classes: the
     class of each node, shown by color; without them, colors show hops.
@@ -69,6 +72,7 @@ def draw_scope(
             order = np.concatenate((best, rest))
             texts, gaps = [labels[node] for node in best], np.sqrt(area[order]) / 2 + 2
             place_labels(axes, texts, place[order].tolist(), gaps=gaps.tolist())
+    return figure
 
 
 def ring_layout(scope: Subgraphs) -> Floats:

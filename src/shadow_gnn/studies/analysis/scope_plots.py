@@ -6,13 +6,16 @@ Not for: the numbers in it (scopes.py).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shadow_gnn.studies.analysis.scopes import Buckets, ScopeReport
 from shadow_gnn.studies.figures import COLORS, picture
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
+
+def plot_scopes(report: ScopeReport, title: str, path: Path | None = None) -> Figure:
     """Draw sizes, hop composition and time per target side by side; title: graph and extractor, in words."""
     with picture(path, (12, 3.8)) as figure:
         sizes, hops, times = figure.subplots(1, 3)
@@ -25,6 +28,7 @@ def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
         times.set_title(f"time of one target: median {latency.p50:.0f} µs, p99 {latency.p99:.0f} µs", fontsize=10)
         times.set_xlabel("µs (above p99: in the last bar)")
         figure.suptitle(f"{title}: {report.num_targets:,} targets", fontsize=11)
+    return figure
 
 
 def _histogram(axes: Any, buckets: Buckets) -> None:

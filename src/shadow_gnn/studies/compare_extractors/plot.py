@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shadow_gnn.studies.compare_extractors.record import Comparison
 from shadow_gnn.studies.figures import COLORS, legend_below, picture
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _SHADES = ("#274b70", "#4878a8", "#7fa6cc", "#b4cde4")
 
 
-def plot_comparison(found: Comparison, title: str, path: Path) -> None:
+def plot_comparison(found: Comparison, title: str, path: Path | None = None) -> Figure:
     """Draw time, hops, overlap and, if available, classes and the probe, and write them."""
     drawn = [_times, _hops, _overlap]
     if any(row.contents.homophily is not None for row in found.rows):
@@ -28,6 +31,7 @@ def plot_comparison(found: Comparison, title: str, path: Path) -> None:
             panel(axes, found)
         legend_below(figure, columns=8)
         figure.suptitle(f"{title}: scopes of at most {found.size} nodes; begin with {found.recommended}", fontsize=10)
+    return figure
 
 
 def _times(axes: Any, found: Comparison) -> None:

@@ -6,13 +6,17 @@ Not for: the numbers (curve.py).
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shadow_gnn.studies.figures import COLORS, GRAY, legend_below, picture, place_labels, plain_log
 from shadow_gnn.studies.scope_curve.curve import ScopeCurve
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def plot_curve(curve: ScopeCurve, title: str, path: str | Path) -> None:
-    """Draw the curve; the file appears complete or not at all."""
+
+def plot_curve(curve: ScopeCurve, title: str, path: str | Path | None = None) -> Figure:
+    """Draw the curve; write it if a path is given."""
     with picture(path, (7.5, 4.5)) as figure:
         axes = figure.subplots()
         for number, name in enumerate(dict.fromkeys(point.name for point in curve.points)):
@@ -27,3 +31,4 @@ def plot_curve(curve: ScopeCurve, title: str, path: str | Path) -> None:
         legend_below(figure, columns=3)
         sizes = [f"{point.num_nodes:.0f}" for point in curve.points]
         place_labels(axes, sizes, [(point.cpu_ms, point.score) for point in curve.points])
+    return figure

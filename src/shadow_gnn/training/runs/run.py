@@ -138,7 +138,9 @@ def _create_run(folder: Path, setup: RunSetup, source: TrainedModel | None, rank
             num_threads=torch.get_num_threads(),
             scopes=_scope_keys(setup),
             init=None if source is None else source.config.weights_blake2b,
-            write_init=None if source is None else lambda place: write_model(place, source.model, source.config),
+            write_init=None
+            if source is None
+            else lambda place: write_model(place, source.model, source.config, source.import_toml),
         )
     record = ranks.from_main(None if made is None else made.record.model_dump(mode="json"))
     return made or Run(folder, recipe, RunRecord.model_validate(record))
@@ -269,7 +271,8 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
         setup = _best(setup, best, ranks)
         setup.graph.confirm()
-        write_model(run.folder, setup.model, described_model(setup))  # Before the test, which may fail.
+        # Before the test, which may fail.
+        write_model(run.folder, setup.model, described_model(setup), setup.graph.import_toml)
         _finish(run, setup, state, _test(setup, ranks))
 
 
