@@ -45,7 +45,7 @@ def folder(trained, monkeypatch):
 
 
 def test_evaluate_prints_every_metric_of_links(folder):
-    text = succeed("evaluate", "run", "--split", "valid")
+    text = succeed("evaluate", "run", "--targets", "valid")
     assert all(name in text for name in ("hits20", "hits50", "hits100", "mrr", "auc", "ap"))
     assert "by degree" not in text
     found = json.loads(succeed("evaluate", "run", "--json"))

@@ -47,7 +47,6 @@ def set_(change):
         (("resume", "no"), "no: no such folder; shadow runs lists the runs in a folder"),
         (("runs", "no"), "no: no such folder; shadow train creates run folders in the folder runs"),
         (("evaluate", "g"), "g: is not a run folder: it has no run.json"),
-        (("data", "info", "no"), "no: no such folder"),
         (("data", "info", "edges.csv"), "edges.csv: is not a folder"),
         (("evaluate",), "Missing argument 'run'; see shadow evaluate --help"),
         (("xyzzy",), "No such command 'xyzzy'; see shadow --help"),

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from shadow_gnn.studies.figures import COLORS, DPI, boxes_meet, legend_below, panels, picture, place_labels
+from shadow_gnn.studies.figures import COLORS, DPI, boxes_meet, legend_below, panels, picture, place_labels, plain_log
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "PNG": b"\x89PNG"}
 
@@ -123,6 +123,34 @@ DEUTERANOPIA = np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234
 def test_colors_differ_for_people_who_see_no_red_or_no_green(seen):
     colors = [np.cbrt(np.clip(seen @ linear(color), 0, 1)) for color in COLORS]
     assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(colors, 2)) > 0.15
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((0.09, 0.7), ["0.1", "0.2", "0.5"]), ((0.5, 2000), ["1", "10", "100", "1000"])],
+)
+def test_numbers_of_a_log_axis_are_written_in_full(limits, expected):
+    figure = Figure(figsize=(4, 3), dpi=DPI)
+    axes = figure.subplots()
+    axes.set(xscale="log", xlim=limits)
+    plain_log(axes.xaxis)
+    FigureCanvasAgg(figure).draw()
+    low, high = limits
+    ticks = zip(axes.xaxis.get_ticklocs(), axes.xaxis.get_ticklabels(), strict=True)
+    assert [text.get_text() for place, text in ticks if low <= place <= high] == expected
+    assert not any(text.get_text() for text in axes.xaxis.get_ticklabels(minor=True))
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_nothing_moves_after_labels_are_placed(tmp_path, kind):
+    with picture(tmp_path / f"p.{kind}", (4, 4)) as figure:
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1e6], label="a line")
+        axes.set(title="title", xlabel="name of x", ylabel="name of y")
+        legend_below(figure)
+        place_labels(axes, ["middle"], [(0.5, 5e5)])
+        before = axes.get_position().bounds
+    assert axes.get_position().bounds == before
 
 
 def test_plots_return_their_figure_and_write_only_to_a_path(tmp_path, monkeypatch):

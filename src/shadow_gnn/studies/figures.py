@@ -62,6 +62,18 @@ def picture_format(path: str | Path) -> str:
     return kind
 
 
+def plain_log(axis: Any) -> None:
+    """Write the numbers of a logarithmic axis in full, at 1, 2 and 5 of a short one, so that they do not meet."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    short = high < 100 * max(low, 1e-300)
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
+    axis.set_minor_formatter(NullFormatter())
+    if low >= 1e-4 and high <= 1e5:
+        axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+
+
 def legend_below(figure: Any, handles: Sequence[Any] | None = None, *, columns: int = 4) -> None:
     """Put one legend for all panels below them, where it covers nothing; handles: those of all panels if None."""
     if handles is None:
@@ -94,15 +106,19 @@ def place_labels(
 ) -> int:
     """Write each text next to its point of the data where it overlaps no earlier text and no point.
 
-    The first texts are the most important ones: a text without a free place is left out. Limits and size of the axes
-    must be final. gaps: points (1/72 inch) from a point to its text. Return the number of placed texts.
+    The first texts are the most important ones: a text without a free place is left out. The figure must be complete:
+    its layout is final from here on. gaps: points (1/72 inch) from a point to its text. Return the number of placed
+    texts.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.patheffects import withStroke
 
     figure = axes.figure
     canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
+    if figure.get_layout_engine() is not None:
+        for _ in range(3):  # The first layout is made without the sizes of the texts in it.
+            canvas.draw()
+        figure.set_layout_engine("none")  # From here on, nothing moves away from its label.
     renderer, unit = canvas.get_renderer(), figure.dpi / 72
     at = axes.transData.transform(points) if len(points) else []
     widths = [float(gaps)] * len(points) if isinstance(gaps, (int, float)) else list(gaps)

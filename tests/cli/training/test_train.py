@@ -91,7 +91,7 @@ def test_evaluate_prints_tables_or_json(folder):
     result = json.loads((folder / "runs/recipe-1/result.json").read_text())
     assert found["metrics"] == pytest.approx(result["test"])
     assert sum(bucket["count"] for bucket in found["by_degree"]) == found["num_targets"] == 30
-    valid = json.loads(succeed("evaluate", "runs/recipe-1", "--split", "valid", "--json"))
+    valid = json.loads(succeed("evaluate", "runs/recipe-1", "--targets", "valid", "--json"))
     assert valid["metrics"] == pytest.approx(result["valid"])
 
 
@@ -162,7 +162,7 @@ def test_runs_prints_a_table_or_json(folder):
         (("resume", "many", "--from", "best"), "--from must be given with one repeat, such as many/repeat-0"),
         (("evaluate", "many"), "many: holds several repeats; name one of them, for example many/repeat-0"),
         (("evaluate", "g"), "g: is not a run folder: it has no run.json"),
-        (("evaluate", "runs/recipe-1", "--split", "dev"), "must have a split 'dev'"),
+        (("evaluate", "runs/recipe-1", "--targets", "dev"), "must have a split 'dev'"),
         (("predict", "runs/recipe-1", "--out", "p.txt"), "out must end in .parquet or .csv, got p.txt"),
         (("predict", "runs/recipe-1", "--targets", "120", "--out", "p.csv"), "node ids from 0 to 119, got 120"),
         (("predict", "runs/recipe-1", "--targets", "dev", "--out", "p.csv"), "predict: --targets must be one of all"),

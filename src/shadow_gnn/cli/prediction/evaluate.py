@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def evaluate_command(
     run: RunArgument,
-    split: Annotated[str, typer.Option(help="Split to predict.")] = "test",
+    split: Annotated[str, typer.Option("--targets", help="Targets to predict: the name of a split.")] = "test",
     graph: RunGraphOption = None,
     extractor: OtherScopesOption = None,
     report: Annotated[
@@ -40,7 +40,7 @@ def evaluate_command(
     \b
     Examples:
       shadow evaluate runs/recipe-1
-      shadow evaluate runs/recipe-1 --split valid --json
+      shadow evaluate runs/recipe-1 --targets valid --json
       shadow evaluate runs/recipe-1 --report --errors 20 --plot report.svg
       shadow evaluate runs/recipe-1 --graph grown-graph
       shadow evaluate runs/normal-1 --extractor '{kind = "ppr", topk = 200}'

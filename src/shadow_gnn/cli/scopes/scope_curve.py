@@ -27,8 +27,8 @@ def scope_curve_command(
         ),
     ] = None,
     sizes: Annotated[str, typer.Option(help="Most nodes of a scope, comma-separated.")] = "50,100,200,400",
-    split: Annotated[str, typer.Option(help="Split of the targets.")] = "valid",
-    num_targets: Annotated[int, typer.Option(min=1, max=10_000_000, help="Targets sampled from the split.")] = 2000,
+    split: Annotated[str, typer.Option("--targets", help="Source of targets: the name of a split.")] = "valid",
+    num_targets: Annotated[int, typer.Option(min=1, max=10_000_000, help="Targets sampled from these.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
     graph: RunGraphOption = None,
     plot: PlotOption = None,
@@ -49,7 +49,7 @@ def scope_curve_command(
     Examples:
       shadow scope-curve runs/normal-1
       shadow scope-curve runs/normal-1 --extractors ppr,katz --sizes 25,50,100 --plot curve.png
-      shadow scope-curve runs/recipe-1 --extractors '{kind = "ppr", teleport = 0.1}' --split test --json
+      shadow scope-curve runs/recipe-1 --extractors '{kind = "ppr", teleport = 0.1}' --targets test --json
     """
     import numpy as np
 

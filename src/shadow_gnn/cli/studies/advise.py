@@ -64,7 +64,7 @@ def advise_command(
     if plot is not None:
         from shadow_gnn.studies.advise.plot import plot_advice
 
-        plot_advice(found, plot)
+        plot_advice(found, plot, Path(graph).name)
     if as_json:
         print_json(found)
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shadow_gnn.studies.advise.record import Advice
-from shadow_gnn.studies.figures import COLORS, picture, place_labels
+from shadow_gnn.studies.figures import COLORS, picture, place_labels, plain_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 _FAMILIES = ("alone", "smoothed", "normal", "scope", "served", "hybrid")
 
 
-def plot_advice(found: Advice, path: str | Path | None = None) -> Figure:
-    """Draw two panels that share the axis of the score; the recommended one has a ring."""
+def plot_advice(found: Advice, path: str | Path | None = None, title: str | None = None) -> Figure:
+    """Draw two panels that share the axis of the score; the recommended one has a ring.
+
+    title: name of the graph; that of its folder if None.
+    """
     with picture(path, (11, 4.8)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         labels = {"cpu_seconds": "CPU s of training", "cpu_ms": "CPU ms of one prediction"}
@@ -32,10 +35,11 @@ def plot_advice(found: Advice, path: str | Path | None = None) -> Figure:
                     axes.scatter(place, row.score, s=170, facecolors="none", edgecolors="black")
             axes.set(xscale="log", xlabel=label)
             axes.margins(x=0.15)
+            plain_log(axes.xaxis)
             axes.grid(alpha=0.3)
         panels[0].set_ylabel(f"{found.metric.replace('_', '-')} on validation, 95 % interval")
         names = [f"{number + 1}  {row.name}" for number, row in enumerate(found.rows)]
-        figure.suptitle(f"{found.graph}: recommended is {found.recommended}", fontsize=11)
+        figure.suptitle(f"{title or Path(found.graph).name}: recommended is {found.recommended}", fontsize=11)
         figure.supxlabel(
             "\n".join("    ".join(names[start : start + 3]) for start in range(0, len(names), 3)), fontsize=8
         )

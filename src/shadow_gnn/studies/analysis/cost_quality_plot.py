@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shadow_gnn.studies.figures import COLORS, legend_below, picture
+from shadow_gnn.studies.figures import COLORS, legend_below, picture, plain_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +32,7 @@ def plot_comparison(
             axes.scatter(value, score, s=60, color=COLORS[number % len(COLORS)], label=name, zorder=3)
         axes.set(xscale="log", xlabel=cost, ylabel=quality, title=title)
         axes.margins(0.15)
+        plain_log(axes.xaxis)
         axes.grid(alpha=0.3)
         legend_below(figure, columns=3)
     return figure

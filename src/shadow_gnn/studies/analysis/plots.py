@@ -29,7 +29,9 @@ def plot_degrees(degrees: Degrees, title: str, path: Path | None = None) -> Figu
             if count:
                 axes.annotate(f"{count:,}", (position, count), ha="center", va="bottom", fontsize=7)
         axes.set(xlabel="degree", ylabel="nodes")
-        axes.set_title(f"{title}: mean {degrees.mean:.1f}, median {degrees.median:g}, largest {degrees.largest:,}")
+        axes.set_title(
+            f"Degrees of {title}: mean {degrees.mean:.1f}, median {degrees.median:g}, largest {degrees.largest:,}"
+        )
     return figure
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shadow_gnn.studies.figures import COLORS, GRAY, legend_below, picture, place_labels
+from shadow_gnn.studies.figures import COLORS, GRAY, legend_below, picture, place_labels, plain_log
 from shadow_gnn.studies.scope_curve.curve import ScopeCurve
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def plot_curve(curve: ScopeCurve, title: str, path: str | Path | None = None) ->
         axes.set(xscale="log", xlabel="CPU ms of a target (labels: nodes of a scope)", ylabel=curve.metric, title=title)
         axes.grid(alpha=0.3)
         axes.margins(0.08)
+        plain_log(axes.xaxis)
         legend_below(figure, columns=3)
         sizes = [f"{point.num_nodes:.0f}" for point in curve.points]
         place_labels(axes, sizes, [(point.cpu_ms, point.score) for point in curve.points])
