@@ -141,7 +141,8 @@ def one_line_faults(folder: Path) -> Iterator[None]:
         first: BaseException = error
         while (cause := getattr(first, "orig", None) or first.__cause__) is not None:
             first = cause
-        raise WriteError(f"{folder / DATABASE}: cannot be read or written: {first}; the same command resumes") from error
+        line = f"{folder / DATABASE}: cannot be read or written: {first}; the same command resumes"
+        raise WriteError(line) from error
 
 
 class Study:
