@@ -1,5 +1,7 @@
 """The command line as a whole: help pages, completion, exit codes."""
 
+import errno
+import io
 import os
 import re
 import subprocess
@@ -131,3 +133,14 @@ def test_every_command_has_json_as_a_flag_and_examples(words):
 
 def test_the_walk_finds_commands_of_groups():
     assert {("train",), ("data", "import")} <= set(COMMANDS)
+
+
+def test_a_fault_whose_line_cannot_be_written_keeps_its_exit_code(shadow, monkeypatch):
+    """The errors may go to a file on the disk that is full."""
+
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert shadow("data", "info", "none")[0] == 2

@@ -39,10 +39,15 @@ def _used(field: str) -> int:
     return int(status[field].split()[0]) * 1024
 
 
+def limit_data(num_bytes: int, kind: int = resource.RLIMIT_DATA, field: str = "VmData") -> None:
+    """Let this process have so many bytes above its data, or above what another field of its status says."""
+    most = _used(field) + num_bytes
+    resource.setrlimit(kind, (most, most))
+
+
 def _limit_memory(kind: int, field: str, drawn: float) -> None:
     # With less, the C library or Arrow ends the process itself: it can make no thread, or no buffer.
-    most = _used(field) + 64 * MEGA + int(200 * MEGA * drawn**3)
-    resource.setrlimit(kind, (most, most))
+    limit_data(64 * MEGA + int(200 * MEGA * drawn**3), kind, field)
 
 
 def _limit_file(drawn: float) -> None:
@@ -89,15 +94,19 @@ def control_group(num_bytes: int) -> Path | None:
     return None
 
 
+def enter_group(group: Path) -> None:
+    """Move this process into a control group."""
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
 def _in_group(campaign: Campaign, root: Path, job: Job, expected: Result, rng: random.Random) -> None:
     """Run in a control group with room for the work, which begins with what is shared with this process."""
     group = control_group(rng.randrange(100, 300) * MEGA)
     if group is None:
         campaign.counts["control groups (not allowed here)"] = 0
         return
-    enter = (group / "cgroup.procs").write_text
     try:
-        _limited(campaign, root, job, expected, "control groups", lambda: enter(str(os.getpid())))
+        _limited(campaign, root, job, expected, "control groups", partial(enter_group, group))
     finally:
         group.rmdir()
 

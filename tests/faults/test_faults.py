@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.faults import injection
 from tests.faults.__main__ import NAMES
 
