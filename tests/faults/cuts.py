@@ -107,8 +107,7 @@ def _prepare(root: Path) -> Path:
     save_graph(replace(graph, x=DenseFeatures(features)), place / "graph")
     recipe = small_recipe(graph="graph", training__num_epochs=2, training__batch_size=500)
     (place / "recipe.toml").write_text(write_recipe(recipe))
-    folder = root / "trial"
-    shutil.copytree(place, folder)
+    folder = _with_graph(root, place)  # Where the trials will be: a run has the absolute path of its graph.
     ending = run(("train", "recipe.toml", "--out", "done"), folder)
     assert ending.code == 0, ending
     shutil.copytree(folder / "done", place / "done")

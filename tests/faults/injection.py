@@ -17,16 +17,24 @@ ONCE, FROM_THEN_ON, KILL = range(3)
 MISSING = "needs a C compiler on Linux"
 
 
+def build(folder: Path) -> Path | None:
+    """Build the library in a folder; None where that is not possible."""
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        return None
+    folder.mkdir(exist_ok=True)
+    library, source = folder / "injector.so", Path(__file__).with_name("injector.c")
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
+    return library
+
+
 def restart_with_injector(module: str) -> None:
     """Start this program again with the injector and one thread; return if it is there."""
     if "SHADOW_FAULTS" in os.environ:
         return
     environment = dict(os.environ, OMP_NUM_THREADS="1", SHADOW_FAULTS=sys.executable)
-    compiler = shutil.which("cc")
-    if compiler and sys.platform == "linux":
-        library = Path(tempfile.mkdtemp(prefix="shadow-injector-")) / "injector.so"
-        source = Path(__file__).with_name("injector.c")
-        subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
+    library = build(Path(tempfile.mkdtemp(prefix="shadow-injector-")))
+    if library is not None:
         environment |= {"LD_PRELOAD": str(library)}
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", module, *sys.argv[1:]]
     os.execve(sys.executable, command, environment)
