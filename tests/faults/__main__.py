@@ -6,6 +6,7 @@ Prints one line for each campaign, and a line for each fault; the exit code is 1
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -50,19 +51,27 @@ def main() -> None:
     from tests.faults.trials import import_everything
 
     import_everything()
+    for number in (signal.SIGINT, signal.SIGTERM):  # An interrupted campaign still tells what it has found.
+        signal.signal(number, signal.default_int_handler)
     num_faults = 0
     with workplace() as root:
         for name, run in campaigns().items():
             if options.only and name not in options.only:
                 continue
             campaign = Campaign(options.count, options.seconds, options.seed, tuple(options.job))
-            run(campaign, root)
+            interrupted = False
+            try:
+                run(campaign, root)
+            except KeyboardInterrupt:
+                interrupted = True
             counts = ", ".join(f"{number:,} {what}" for what, number in campaign.counts.items())
             seconds = time.monotonic() - campaign.begin
             print(f"{name}: {counts}; {len(campaign.faults)} faults; {seconds:.0f} s", flush=True)
             for fault in campaign.faults:
                 print(f"  {fault}", flush=True)
             num_faults += len(campaign.faults)
+            if interrupted:
+                sys.exit(130)
     sys.exit(1 if num_faults else 0)
 
 
