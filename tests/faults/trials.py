@@ -54,7 +54,8 @@ def import_everything() -> None:
     """Import what commands need, so that a fork begins at once; use one thread, as others do not survive a fork."""
     import importlib
 
-    names = """numpy pyarrow pyarrow.parquet pyarrow.compute pyarrow.csv torch lightning_fabric scipy.sparse.csgraph shadow_gnn.training.runs.repeats
+    names = """numpy pyarrow pyarrow.parquet pyarrow.compute pyarrow.csv torch lightning_fabric
+        scipy.sparse.csgraph shadow_gnn.training.runs.repeats
         shadow_gnn.graph.importing.detect shadow_gnn.inference.write_predictions shadow_gnn.inference.evaluation
         shadow_gnn.graph.verify shadow_gnn.studies.learned_scopes.phases shadow_gnn.cli.main"""
     for name in names.split():
