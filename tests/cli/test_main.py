@@ -1,5 +1,7 @@
 """The command line as a whole: help pages, completion, exit codes."""
 
+import errno
+import io
 import os
 import re
 import subprocess
@@ -177,3 +179,14 @@ def test_no_command_has_a_second_name_for_an_option(name):
 def test_help_names_the_exit_codes():
     page = " ".join(succeed("--help").split())
     assert "Exit codes: 0 success, 2 a fault, in one line, 130 Ctrl-C, 143 SIGTERM, 1 any other end." in page
+
+
+def test_a_fault_whose_line_cannot_be_written_keeps_its_exit_code(shadow, monkeypatch):
+    """The errors may go to a file on the disk that is full."""
+
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert shadow("data", "info", "none")[0] == 2

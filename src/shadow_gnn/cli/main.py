@@ -172,7 +172,8 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
 
 
 def _end(text: str, code: int) -> NoReturn:
-    print("shadow: " + " ".join(text.split()), file=sys.stderr)
+    with suppress(OSError):  # Where the disk is full, the file of our errors may be on it.
+        print("shadow: " + " ".join(text.split()), file=sys.stderr, flush=True)
     sys.exit(code)
 
 
