@@ -79,7 +79,7 @@ def test_other_rows_are_encoded_in_the_same_way(tmp_path):
         ),
         (NODES, EDGES, {"plan": "[nodes.team]\nkind = 'magic'"}, "nodes.team.kind"),
         (NODES, EDGES, {"plan": "nodes ="}, "is not TOML"),
-        ({"id": ["ada", "bob", "cyd"], "size": [1.0, float("inf"), 2.0]}, EDGES, {}, "finite numbers"),
+        ({"id": ["ada", "bob", "cyd"], "size": [1.0, float("inf"), 2.0]}, EDGES, {}, "finite numbers, row 1 does not"),
         ({"id": ["ada", "bob", "cyd"], "size": [1.0, 1e300, 2.0]}, EDGES, {}, "fit float32, row 1"),
     ],
 )
