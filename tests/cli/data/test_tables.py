@@ -121,6 +121,12 @@ def test_the_record_can_be_changed_and_given_again(place, shadow):
     assert two.y.tolist() == one.y.tolist()
 
 
+def stray(place):
+    """Write splits of a node and of nobody."""
+    (place / "stray.csv").write_text("node,split\nnode 1,train\nnobody,test\n")
+    return place / "stray.csv"
+
+
 def test_splits_by_group_time_class_file_and_column(place, shadow):
     for name, more in {
         "grouped": ("--split", "60/20/20", "--group", "color"),
@@ -134,6 +140,8 @@ def test_splits_by_group_time_class_file_and_column(place, shadow):
     timed = open_graph(place / "timed").splits
     assert timed["train"].max() < timed["valid"].min() <= timed["valid"].max() < timed["test"].min()
     assert {len(ids) for ids in open_graph(place / "stratified").splits.values()} == {20, 10, 9}
+    code, out, _ = importing(shadow, place, "dropped", "--splits", stray(place), "--unknown", "drop")
+    assert (code, "stray.csv: left out 1 rows of unknown nodes" in out) == (0, True)
     (place / "train.txt").write_text("node 3\nnode 5\n")
     assert importing(shadow, place, "files", "--train", place / "train.txt")[0] == 0
     assert open_graph(place / "files").splits["train"].tolist() == [3, 5]
@@ -144,9 +152,9 @@ def test_splits_by_group_time_class_file_and_column(place, shadow):
 
 def test_wrong_use_is_one_line_and_leaves_nothing(place, shadow):
     (place / "none.csv").write_text("a,b\n")
+    (place / "strange.csv").write_text("x,y\n1,2\n")
     (place / "empty-id.csv").write_text("a,b\nnode 1,node 2\n,node 3\n")
     (place / "overlap.csv").write_text("node,split\nnode 1,train\nnode 1,test\n")
-    (place / "stray.csv").write_text("node,split\nnode 1,train\nnobody,test\n")
     (place / "broken.toml").write_text("[nodes.size]\nkind = 'magic'\n")
     faults = [
         (("--memory", "1GB"), {}, "--memory must not be used with --nodes"),
@@ -163,23 +171,22 @@ def test_wrong_use_is_one_line_and_leaves_nothing(place, shadow):
         ),
         (("--split", "50/25/25", "--splits", place / "overlap.csv"), {}, "splits must come from one place"),
         (("--splits", place / "overlap.csv"), {}, "splits must not overlap, node 1 is in train and test"),
-        (("--splits", place / "stray.csv"), {}, "got 'nobody' in row 1; --unknown drop"),
+        (("--splits", stray(place)), {}, "got 'nobody' in row 1; --unknown drop"),
         (("--plan", place / "broken.toml"), {}, "broken.toml: nodes.size.kind"),
         (("--plan", place / "nowhere.toml"), {}, "nowhere.toml"),
         ((), {"edges": "none.csv"}, "none.csv: must have at least one row"),
         ((), {"edges": "empty-id.csv"}, "column a must have an id in every row, row 1 has none"),
         ((), {"nodes": "nowhere.csv"}, "nowhere.csv: does not exist"),
-        (
-            (),
-            {"nodes": "edges.csv"},
-            "must have a column node, id, node_id or name, or --id-column; it has a, b, since",
-        ),
+        ((), {"nodes": "strange.csv"}, "must have a column node, id, node_id or name, or --id-column; it has x, y"),
     ]
     for more, files, words in faults:
         code, out, err = importing(shadow, place, "bad", *more, **files)
         assert (code, out, err.count("\n")) == (2, "", 1), err
         assert words in err, err
         assert not (place / "bad").exists()
+    write(place / "edges.feather", pa.table(EDGES))
+    code, _, err = shadow("data", "import", place / "edges.feather", place / "bad")
+    assert (code, "must come with a node table (--nodes)" in err) == (2, True)
     code, _, err = shadow("data", "import", place / "edges.csv", place / "bad", "--label", "team")
     assert (code, "--label must be used with --nodes" in err) == (2, True)
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shadow_gnn.cli.data.tables import NodeTable, check_no_table, contents_lines, import_tables, print_edges
+from shadow_gnn.cli.data.tables import (
+    NodeTable,
+    check_no_table,
+    contents_lines,
+    import_tables,
+    print_edges,
+    summary_content,
+)
 from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption
 from shadow_gnn.cli.shared.output import print_json
 from shadow_gnn.cli.shared.sizes import memory_bytes, shares
@@ -246,7 +253,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 def _print_summary(summary: Summary, folder: Path, as_json: bool) -> None:
     if as_json:
-        print_json(summary)
+        print_json(summary_content(summary, folder))
         return
     print_edges(summary, folder)
     for line in contents_lines(folder):

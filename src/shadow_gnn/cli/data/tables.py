@@ -71,9 +71,8 @@ def import_tables(
         found = _read(source, table, options, progress)
         save_graph(found.graph, folder, overwrite=overwrite, progress=progress)
     if as_json:
-        content = {field.name: getattr(found.summary, field.name) for field in fields(found.summary)}
         columns = {name: _rows(getattr(found, name)) for name in ("columns", "edge_columns")}
-        print_json({**content, **columns, "contents": contents_lines(folder)})
+        print_json({**summary_content(found.summary, folder), **columns})
         return
     print_columns(found)
     print_edges(found.summary, folder)
@@ -120,7 +119,9 @@ def _read(source: Path, table: NodeTable, options: ImportOptions, progress: Any)
     )
     if found.graph.splits and named != NodeFiles(id_column=named.id_column, unknown=named.unknown):
         raise ValueError("import: splits must come from one place: a column, a table, id files, or shares")
-    return replace(found, graph=attach(found.graph, named))
+    notes = list(found.summary.notes)
+    graph = attach(found.graph, named, note=notes.append)
+    return replace(found, graph=graph, summary=replace(found.summary, notes=tuple(notes)))
 
 
 def _options(source: Path, table: NodeTable, options: ImportOptions) -> TableOptions:
@@ -180,6 +181,12 @@ def _rows(columns: tuple[Recognized, ...]) -> list[dict[str, Any]]:
         }
         for one in columns
     ]
+
+
+def summary_content(summary: Summary, folder: Path) -> dict[str, Any]:
+    """Return the summary of an import for JSON."""
+    content = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return {**content, "contents": contents_lines(folder)}
 
 
 def contents_lines(folder: Path) -> list[str]:

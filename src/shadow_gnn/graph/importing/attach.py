@@ -5,6 +5,7 @@ Not for: those inside a source (formats/).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,15 @@ from shadow_gnn.graph.importing.splits import by_words, draw
 from shadow_gnn.graph.importing.table import Kind, Table, open_table, read_columns
 from shadow_gnn.graph.record import Array, Features, Graph
 
+Note = Callable[[str], None]
+"""Receives a line for the summary."""
+
 _BLOCK = 1 << 20
 _ID_NAMES = ("node", "id", "node_id")
+
+
+def ignore(line: str) -> None:
+    """Drop a line."""
 
 
 def known_rows(files: NodeFiles) -> int | None:
@@ -54,22 +62,25 @@ def table_ids(files: NodeFiles, kind: Kind) -> list[Any]:
     return found
 
 
-def attach(graph: Graph, files: NodeFiles, progress: Progress = silent) -> Graph:
-    """Return the graph with the contents of the files; other parts stay unchanged."""
+def attach(graph: Graph, files: NodeFiles, progress: Progress = silent, note: Note = ignore) -> Graph:
+    """Return the graph with the contents of the files; other parts stay unchanged.
+
+    note: receives a line about rows that were left out.
+    """
     if files.features is not None:
         progress("reading features", 0, 1)
-        graph = replace(graph, x=_features(graph, files, files.features))
+        graph = replace(graph, x=_features(graph, files, files.features, note))
     if files.labels is not None:
         progress("reading labels", 0, 1)
-        graph = replace(graph, y=_labels(graph, files, files.labels))
+        graph = replace(graph, y=_labels(graph, files, files.labels, note))
     named = {name: path for name in ("train", "valid", "test") if (path := getattr(files, name)) is not None}
     if sum((bool(named), files.splits is not None, files.split_shares is not None)) > 1:
         raise ValueError("attach: splits must come from one place: a table, id files, or random shares")
     if named:
-        found = {name: _id_file(graph, files, path) for name, path in named.items()}
+        found = {name: _id_file(graph, files, path, note) for name, path in named.items()}
         graph = replace(graph, splits=checked_splits(found, graph.num_nodes, "splits"))
     elif files.splits is not None:
-        graph = replace(graph, splits=_split_table(graph, files, files.splits))
+        graph = replace(graph, splits=_split_table(graph, files, files.splits, note))
     elif files.split_shares is not None:
         graph = replace(graph, splits=draw(graph.y, graph.num_nodes, files.split_shares, files.seed, files.stratify))
     return graph
@@ -86,21 +97,21 @@ def _id_kind(graph: Graph) -> Kind:
     return "int" if graph.node_name is None else "text"
 
 
-def _features(graph: Graph, files: NodeFiles, path: Path) -> Features:
+def _features(graph: Graph, files: NodeFiles, path: Path, note: Note) -> Features:
     if path.suffix == ".npy":
         return dense_features(map_source(path), graph.num_nodes, str(path), files.feature_dtype)
     if path.suffix == ".npz":
         return read_features(path, graph.num_nodes)
-    matrix, seen = _rows(graph, files, path, files.feature_columns, "float")
+    matrix, seen = _rows(graph, files, path, files.feature_columns, "float", note)
     if not seen.all():
         raise SourceError(f"{path}: must have a row for every node, {_name(graph, int(np.argmin(seen)))} has none")
     return dense_features(matrix, graph.num_nodes, str(path), files.feature_dtype)
 
 
-def _labels(graph: Graph, files: NodeFiles, path: Path) -> Array:
+def _labels(graph: Graph, files: NodeFiles, path: Path, note: Note) -> Array:
     if path.suffix == ".npy":
         return labels(map_source(path), graph.num_nodes, str(path), files.label_kind)
-    matrix, seen = _rows(graph, files, path, files.label_columns, None)
+    matrix, seen = _rows(graph, files, path, files.label_columns, None, note)
     y = labels(matrix, graph.num_nodes, str(path), files.label_kind)
     if not seen.all():
         if y.dtype != np.int64:
@@ -110,7 +121,7 @@ def _labels(graph: Graph, files: NodeFiles, path: Path) -> Array:
 
 
 def _rows(
-    graph: Graph, files: NodeFiles, path: Path, wanted: tuple[str, ...], kind: Kind | None
+    graph: Graph, files: NodeFiles, path: Path, wanted: tuple[str, ...], kind: Kind | None, note: Note
 ) -> tuple[Array, Array]:
     """Return columns of a table in the order of nodes [N, C], and which nodes have a row [N]."""
     table = open_table(path)
@@ -130,7 +141,7 @@ def _rows(
             raise SourceError(f"{path}: must have one row per node ({graph.num_nodes}), got {num_rows}")
         node_id = np.arange(num_rows)
     else:
-        node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path), files.unknown)
+        node_id = _nodes(graph, files, path, columns[id_column], note)
     known = node_id >= 0
     seen = np.bincount(node_id[known], minlength=graph.num_nodes)
     if (seen > 1).any():
@@ -141,13 +152,13 @@ def _rows(
     return matrix, seen > 0
 
 
-def _id_file(graph: Graph, files: NodeFiles, path: Path) -> Array:
+def _id_file(graph: Graph, files: NodeFiles, path: Path, note: Note) -> Array:
     if path.suffix == ".npy":
         return map_source(path)
     table = _open_ids(path, _id_kind(graph))
     name = _id_column(table, files) or table.columns[0]
     column = read_columns(table, {name: _id_kind(graph)})[name]
-    node_id = positions(column, graph.node_name, graph.num_nodes, str(path), files.unknown)
+    node_id = _nodes(graph, files, path, column, note)
     return _known(node_id)
 
 
@@ -162,16 +173,25 @@ def _open_ids(path: Path, kind: Kind) -> Table:
     return open_table(path, delimiter="\t", header=header)
 
 
-def _split_table(graph: Graph, files: NodeFiles, path: Path) -> dict[str, Array]:
+def _split_table(graph: Graph, files: NodeFiles, path: Path, note: Note) -> dict[str, Array]:
     table = open_table(path)
     id_column = _id_column(table, files)
     if id_column is None or "split" not in table.columns:
         raise SourceError(f"{path}: must have columns node and split, it has {', '.join(table.columns)}")
     columns = read_columns(table, {id_column: _id_kind(graph), "split": "text"})
-    node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path), files.unknown)
+    node_id = _nodes(graph, files, path, columns[id_column], note)
     word = np.asarray(columns["split"].cast("string").to_numpy(zero_copy_only=False), dtype=object)
     joined = {name: _known(node_id[rows]) for name, rows in by_words(word, str(path)).items()}
     return checked_splits(joined, graph.num_nodes, str(path))
+
+
+def _nodes(graph: Graph, files: NodeFiles, path: Path, column: Any, note: Note) -> Array:
+    """Return the node of each row, -1 for a row that is left out."""
+    node_id = positions(column, graph.node_name, graph.num_nodes, str(path), files.unknown)
+    count = int((node_id < 0).sum())
+    if count:
+        note(f"{path}: left out {count:,} rows of unknown nodes")
+    return node_id
 
 
 def _known(node_id: Array) -> Array:

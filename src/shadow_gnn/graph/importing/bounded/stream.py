@@ -155,9 +155,9 @@ def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -
     if edges.num_edges == 0:
         raise SourceError(f"{source}: must have at least one row, it has none")
     check_surplus(mapped_graph(lists, NodeData(names), source), options)
-    arrays, num_columns = arranged(lists, NodeData(names), options.nodes, source, streaming.progress)
-    notes = notes_of(opened.table, opened.roles, named=names is not None)
-    return arrays, num_columns, replace(lists.summary, notes=notes)
+    notes = list(notes_of(opened.table, opened.roles, named=names is not None))
+    arrays, num_columns = arranged(lists, NodeData(names), options.nodes, source, streaming.progress, notes.append)
+    return arrays, num_columns, replace(lists.summary, notes=tuple(notes))
 
 
 def _staged(opened: EdgeList, streaming: StreamOptions) -> tuple[EdgeBlocks, int, Names | None]:

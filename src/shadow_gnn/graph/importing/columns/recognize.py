@@ -129,7 +129,8 @@ def fit(array: Any, plan: ColumnPlan, name: str, owner: str, limits: Limits = LI
     values = checked(array, plan, name, owner).values
     known = values[~np.isnan(values)]
     if not np.isfinite(known).all():
-        raise SourceError(f"{owner}: column {name} must hold finite numbers, it does not")
+        row = int(np.argmax(np.isinf(values)))
+        raise SourceError(f"{owner}: column {name} must hold finite numbers, row {row} does not")
     if plan.kind == "date" and plan.origin is None:
         plan = changed(plan, origin=float(known.min()) if len(known) else 0.0)
     if plan.fill is not None:

@@ -5,6 +5,8 @@ Not for: edge lists that are read in blocks (graph/importing/table.py), or the m
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +18,9 @@ from shadow_gnn.graph.importing.table import open_table
 from shadow_gnn.graph.importing.text import Layout, open_stream, sniff
 
 _PARQUET, _FEATHER = b"PAR1", (b"ARROW1", b"FEA1")
+_ZIP = b"PK\x03\x04"
 _TEXT_NAMES = (".csv", ".tsv", ".txt")
+_COMMA_OR_NONE = r"(?i)^\s*([+-]?\d+(,\d+)?|na|n/a|nan|null|none|\?)?\s*$"
 _LEAST_BLOCK = 1 << 24
 
 
@@ -28,6 +32,8 @@ def read_table(path: Path, *, delimiter: str | None = None, header: bool | None 
         raise SourceError(f"{path}: does not exist")
     with open_stream(path) as stream:
         data = stream.read()
+    if data[:4] == _ZIP:
+        raise SourceError(f"{path}: is a zip archive or a spreadsheet; save the table as CSV")
     try:
         table = _read(path, data, delimiter, header)
     except (pa.ArrowException, ValueError, OSError) as error:
@@ -121,9 +127,40 @@ def _text(path: Path, data: bytes, layout: Layout) -> Any:
     names, kinds = list(layout.columns), dict.fromkeys(layout.columns, pa.large_string())
     if not data[at:].strip():
         return pa.table({name: pa.array([], pa.large_string()) for name in names})
-    return pcsv.read_csv(
-        pa.BufferReader(data[at:]),
-        pcsv.ReadOptions(column_names=names, block_size=max(_LEAST_BLOCK, min(len(data), (1 << 31) - 1))),
-        pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
-        pcsv.ConvertOptions(column_types=kinds, null_values=[], strings_can_be_null=False),
-    )
+    try:
+        table = pcsv.read_csv(
+            pa.BufferReader(data[at:]),
+            pcsv.ReadOptions(column_names=names, block_size=max(_LEAST_BLOCK, min(len(data), (1 << 31) - 1))),
+            pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+            pcsv.ConvertOptions(column_types=kinds, null_values=[], strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid as error:
+        fault = _fault(data, at, layout)
+        raise error if fault is None else SourceError(f"{path}: {fault}") from error
+    return _with_points(table) if layout.delimiter == ";" else table
+
+
+def _with_points(table: Any) -> Any:
+    """Return a table whose numbers with a decimal comma, as between semicolons, have a point."""
+    import pyarrow.compute as pc
+
+    for place, name in enumerate(table.column_names):
+        cells = table.column(name)
+        if pc.all(pc.match_substring_regex(cells, _COMMA_OR_NONE)).as_py():
+            table = table.set_column(place, name, pc.replace_substring(cells, ",", "."))
+    return table
+
+
+def _fault(data: bytes, at: int, layout: Layout) -> str | None:
+    """Describe the first line that is no row of the table; slow, only for finding a fault."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        return f"line {line} must be UTF-8 text, it is not; save the file as UTF-8"
+    before = data.count(b"\n", 0, at)
+    reader = csv.reader(io.StringIO(text[len(data[:at].decode()) :], newline=""), delimiter=layout.delimiter)
+    for cells in reader:
+        if cells and len(cells) != len(layout.columns):
+            return f"line {before + reader.line_num} must have {len(layout.columns)} columns, got {len(cells)}"
+    return None

@@ -108,6 +108,8 @@ def graph_of_tables(nodes: Any, edges: Any, options: TableOptions = TableOptions
     plan = None if options.plan is None else read_plan(options.plan, options.plan_owner)
     roles = found_roles(options.roles, plan, nodes, edges, options.owners)
     assert roles.id is not None
+    if nodes.num_rows == 0:
+        raise SourceError(f"{owner}: must have at least one row, it has none")
     table, ids, num_repeated = distinct_rows(nodes, id_texts(column_of(nodes, roles.id, owner), roles.id, owner), owner)
     order = order_of(ids)
     if order is not None:
