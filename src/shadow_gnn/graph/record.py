@@ -401,6 +401,11 @@ def _check_shapes(graph: Graph) -> None:
             f"Graph: indptr must run from 0 to {len(indices)}, the length of indices, "
             f"got {int(indptr[0])} to {int(indptr[-1])}"
         )
+    for name in ("node_name", "class_name"):
+        names: object = getattr(graph, name)
+        if names is not None and not isinstance(names, NodeNames):
+            kind = type(names).__name__
+            raise TypeError(f"Graph: {name} must be a NodeNames, got {kind}; make one with NodeNames.of(texts)")
     per_node: list[tuple[str, int | None]] = [
         ("x", None if graph.x is None else graph.x.shape[0]),
         ("y", None if graph.y is None else len(graph.y)),

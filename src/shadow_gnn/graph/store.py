@@ -207,7 +207,8 @@ def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
     from shadow_gnn.graph.manifest import read_manifest
 
     if not folder.is_dir():
-        raise FolderError(f"{folder}: is not a folder")
+        fault = "is not a folder" if os.path.lexists(folder) else "no such folder"
+        raise FolderError(f"{folder}: {fault}")
     if not os.path.lexists(folder / MANIFEST):
         raise FolderError(f"{folder}: is not a graph folder: it has no {MANIFEST}")
     manifest = read_manifest(folder / MANIFEST)
@@ -336,7 +337,8 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
     if not os.path.lexists(folder):
         return
     if not overwrite:
-        raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
+        how = "choose another folder, or replace it with --overwrite (overwrite=True in Python)"
+        raise WriteError(f"{folder}: exists already; {how}")
     from shadow_gnn.graph.manifest import FILE_NAME, is_manifest
 
     if not folder.is_dir() or not is_manifest(folder / MANIFEST):

@@ -5,11 +5,12 @@ Not for: the numbers (tasks/report.py).
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shadow_gnn.studies.figures import COLORS
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 from shadow_gnn.tasks.report import Calibration, Report
 
 if TYPE_CHECKING:
@@ -18,26 +19,23 @@ if TYPE_CHECKING:
 _MOST_CLASSES = 30
 
 
-def plot_report(report: Report) -> Figure:
-    """Draw the confusion matrix, or recall and precision of labels, next to the calibration; save with savefig."""
-    from matplotlib.figure import Figure
-
+def plot_report(report: Report, path: str | Path | None = None) -> Figure:
+    """Draw the confusion matrix, or recall and precision of labels, next to the calibration; write it to a path."""
     if report.calibration is None:
         raise ValueError("plot_report: report must be of classes or labels, got one of values")
     order = np.sort(np.argsort(-report.count, kind="stable")[:_MOST_CLASSES])
     side = max(3.2, 0.28 * len(order) + 1.6)
-    figure = Figure(figsize=(side + 4.4, max(3.6, side)), dpi=200, layout="constrained", facecolor="white")
-    left, right = figure.subplots(1, 2, width_ratios=(side, 3.6))
     names = [report.class_names[place] for place in order]
-    if report.confusion is not None:
-        _draw_confusion(left, report.confusion[np.ix_(order, order)], names)
-    else:
-        _draw_labels(left, report, order, names)
-    if len(order) < len(report.class_names):
-        left.set_title(f"the {len(order)} most frequent of {len(report.class_names)} classes", fontsize=9)
-    _draw_calibration(right, report.calibration)
-    for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
+    with picture(path, (side + 4.4, side + 0.5)) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=(side, 3.6))
+        if report.confusion is not None:
+            _draw_confusion(left, report.confusion[np.ix_(order, order)], names)
+        else:
+            _draw_labels(left, report, order, names)
+        if len(order) < len(report.class_names):
+            left.set_title(f"the {len(order)} most frequent of {len(report.class_names)} classes", fontsize=9)
+        _draw_calibration(right, report.calibration)
+        figure.supxlabel(" ", fontsize=4)  # Room for the letters below the line.
     return figure
 
 
@@ -65,7 +63,7 @@ def _draw_labels(axes: Any, report: Report, order: Any, names: list[str]) -> Non
     axes.set_yticks(places, names, fontsize=7)
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), xlabel="share")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False, fontsize=8)
+    legend_below(axes.figure)
 
 
 def _draw_calibration(axes: Any, found: Calibration) -> None:
@@ -76,3 +74,4 @@ def _draw_calibration(axes: Any, found: Calibration) -> None:
     axes.plot(found.probability[filled], found.share_right[filled], color=COLORS[0], marker="o", markersize=4)
     axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="probability of the prediction", ylabel="share that is right")
     axes.set_title(f"calibration error {found.error:.3f}", fontsize=9)
+    axes.set_box_aspect(1)

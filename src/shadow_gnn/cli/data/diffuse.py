@@ -94,7 +94,7 @@ def diffuse_command(
         "search": search,
     }
     scores = _source(kind, {name: value for name, value in given.items() if value is not None})
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.extract.diffused import Kept, diffuse_graph
     from shadow_gnn.graph.datasets.resolve import open_any_graph
     from shadow_gnn.graph.store import check_target, save_graph

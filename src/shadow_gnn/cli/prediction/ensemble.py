@@ -55,7 +55,7 @@ def ensemble_command(
     import pyarrow as pa
 
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.inference.averaging import check_members, join
     from shadow_gnn.inference.table_file import check_out, write_table
     from shadow_gnn.tasks.metrics import METRICS

@@ -197,7 +197,7 @@ def _cell(name: str, value: Any) -> str:
 def _summary(
     predictor: Predictor, split: str, num_targets: int, seed: int, method: Method | None, explained_class: str | None
 ) -> Summary:
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.explain.summary import summarize_split
 
     with progress_bar() as progress:

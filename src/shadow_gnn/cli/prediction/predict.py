@@ -82,7 +82,7 @@ def predict_command(
 
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.cli.shared.trained import open_run_predictor, show_note
     from shadow_gnn.inference.write_predictions import write_predictions

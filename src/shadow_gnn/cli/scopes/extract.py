@@ -15,6 +15,7 @@ from shadow_gnn.cli.shared.options import (
     TARGETS_HELP,
     GraphArgument,
     JsonOption,
+    PlotOption,
     ThreadsOption,
     extractor_option,
     named_recipe,
@@ -62,7 +63,7 @@ def extract_command(
         int, typer.Option(min=0, help="ppr: targets to compare with exact PPR; 0 for none.")
     ] = 100,
     as_json: JsonOption = False,
-    png: Annotated[Path | None, typer.Option(help="Also draw sizes, hops and times into this file.")] = None,
+    plot: PlotOption = None,
 ) -> None:
     """Show the contents and the cost of an extractor's scopes.
 
@@ -73,16 +74,17 @@ def extract_command(
     Examples:
       shadow extract my-graph
       shadow extract my-graph --extractor '{kind = "ppr", topk = 50, threshold = 0.01}' --targets train
-      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --png scopes.png
+      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --plot scopes.png
       shadow extract my-graph --extractor full --targets 3,17 --json
       shadow extract my-graph --recipe recipe.toml
     """
+    from shadow_gnn.recipe.extractor_table import extractor_words
     from shadow_gnn.training.build import build_extractor
 
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
     report = _describe(graph, made, targets, num_targets, seed, recall_sample)
-    _show(report, Path(graph).resolve().name, as_json, png)
+    _show(report, f"{Path(graph).resolve().name}, {extractor_words(made)}", as_json, plot)
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:
@@ -116,7 +118,7 @@ def _kinds_text() -> str:
 def _describe(
     name: str, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.graph.datasets.resolve import open_any_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes
@@ -139,11 +141,11 @@ def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.in
     return drawn if isinstance(pool, int) else pool[drawn]
 
 
-def _show(report: ScopeReport, name: str, as_json: bool, png: Path | None) -> None:
-    if png is not None:
+def _show(report: ScopeReport, title: str, as_json: bool, plot: Path | None) -> None:
+    if plot is not None:
         from shadow_gnn.studies.analysis.scope_plots import plot_scopes
 
-        plot_scopes(report, name, png)
+        plot_scopes(report, title, plot)
     if as_json:
         print_json(report)
     else:
@@ -169,7 +171,7 @@ def _print_table(report: ScopeReport) -> None:
 def _rows(report: ScopeReport) -> list[tuple[str, Spread, int]]:
     rows = [
         ("nodes", report.num_nodes, 1),
-        ("edges", report.num_edges, 1),
+        ("messages of a layer", report.num_messages, 1),
         ("depth (hops)", report.depth, 1),
         ("nodes touched", report.nodes_touched, 0),
         ("edges touched", report.edges_touched, 0),

@@ -5,11 +5,12 @@ Not for: downloading datasets (named.py).
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shadow_gnn.base.errors import SourceError
+from shadow_gnn.base.errors import FolderError, SourceError
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.record import Graph
@@ -37,6 +38,8 @@ def graph_folder(name: str | Path) -> Path:
         return Path(name)
     if name in NAMES:
         return find_dataset(name)
+    if os.sep in name:
+        raise FolderError(f"{name}: no such folder")
     near = get_close_matches(name, (*BUILT_IN, *NAMES), 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     known = ", ".join((*BUILT_IN, *NAMES))

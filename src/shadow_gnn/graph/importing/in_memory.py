@@ -43,6 +43,9 @@ def from_edges(
 ) -> Graph:
     """Make a graph from edges src -> dst; num_nodes defaults to the highest id plus one."""
     src, dst = np.asarray(src), np.asarray(dst)
+    for name, ids in (("src", src), ("dst", dst)):
+        if ids.dtype.kind not in "iu" and ids.size:
+            raise ValueError(f"from_edges: {name} must be integer node ids, got {ids.dtype}; from_tables takes names")
     if num_nodes is None:
         num_nodes = 1 + max((int(ids.max()) for ids in (src, dst) if ids.size), default=-1)
     graph, _ = build_graph(src, dst, num_nodes, weight=weight, edge_attr=edge_attr, undirected=undirected, merge=merge)
