@@ -66,7 +66,7 @@ def draw_explanations(explanations: Sequence[Explanation]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, _HEIGHT * len(explanations)), dpi=100, layout="constrained", facecolor="white")
-    rows = [
+    rows: Any = [
         row for number in range(len(explanations)) for row in (_panels(number, "nodes"), _panels(number, "columns"))
     ]
     axes = figure.subplot_mosaic(rows, width_ratios=(3, 2))
