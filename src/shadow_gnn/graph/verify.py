@@ -220,6 +220,10 @@ def _check_names(folder: Path, name: str, names: NodeNames) -> None:
             bytes(names.text[names.ptr[start] : names.ptr[stop]]).decode()
         except UnicodeDecodeError as error:
             raise FolderError(f"{folder / f'{name}_text.npy'}: is not UTF-8 near row {start}: {error}") from error
+    if names.order_hint is not None:
+        place = names.first_disorder()
+        if place is not None:
+            raise FolderError(f"{folder / f'{name}_order.npy'}: must sort the names, place {place} is not in order")
 
 
 def _check_splits(folder: Path, graph: Graph) -> None:

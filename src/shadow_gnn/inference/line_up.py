@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.training_view import feature_statistics
@@ -100,6 +99,8 @@ def _with_columns(facts: TrainedOn, graph: Graph, owner: str) -> Graph:
 
 
 def _ordered(x: Features, order: Ints) -> Features:
+    from scipy.sparse import csr_array
+
     if isinstance(x, SparseFeatures):
         matrix = csr_array((x.data, *reversed(x.lists)), shape=x.shape)[:, order].sorted_indices()
         return SparseFeatures(

@@ -45,7 +45,7 @@ def append_command(
     """
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.store import check_target, open_graph, save_graph
 
     pa.enable_signal_handlers(False)

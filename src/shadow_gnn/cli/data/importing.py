@@ -21,6 +21,7 @@ from shadow_gnn.cli.data.tables import (
 from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption
 from shadow_gnn.cli.shared.output import print_json
 from shadow_gnn.cli.shared.sizes import memory_bytes, shares
+from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.importing.build import Summary
@@ -200,7 +201,7 @@ def import_command(
 def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool) -> Summary:
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.importing.detect import read_source
     from shadow_gnn.graph.store import check_target, save_graph
 
@@ -218,8 +219,8 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
 
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.memory_available import readable
-    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.base.work_folder import open_work_folder, work_folder_of
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.importing.bounded.stream import disk_estimate, import_job, stream_source
     from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
     from shadow_gnn.graph.store import Contents, check_space, check_target, save_contents
@@ -234,14 +235,14 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
             if needed.numbered > needed.plain
             else ""
         )
-        typer.echo(f"building the neighbor lists takes about {readable(needed.plain)} on disk{more}", err=True)
+        say(f"building the neighbor lists takes about {readable(needed.plain)} on disk{more}")
         check_space(folder, needed.plain)
     with progress_bar() as progress, open_work_folder(folder, import_job(source, options, budget)) as work:
         if work.resumed:
-            typer.echo(f"resuming the import that an earlier command left in {work.folder}", err=True)
+            say(f"resuming the import that an earlier command left in {work.folder}")
         streaming = StreamOptions(work, budget, progress)
         with stream_source(source, options, streaming) as (arrays, num_columns, summary):
-            contents = Contents(arrays, options.directed, num_columns)
+            contents = Contents(arrays, options.directed, num_columns, sort_bytes=budget)
             save_contents(contents, folder, overwrite=overwrite, place=work.place, progress=progress)
     return summary
 

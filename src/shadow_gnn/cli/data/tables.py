@@ -61,7 +61,7 @@ def import_tables(
     """Import an edge table with a node table into a graph folder, and show what was recognized."""
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.store import check_target, save_graph
 
     pa.enable_signal_handlers(False)
@@ -226,10 +226,8 @@ def contents_lines(folder: Path) -> list[str]:
 
 def print_edges(summary: Summary, folder: Path) -> None:
     """Print the counts of an import and the remarks of its reader."""
-    kept = summary.num_edges if summary.directed else summary.num_edges // 2
-    typer.echo(
-        f"{folder}: {summary.num_nodes:,} nodes, {kept:,} {'directed' if summary.directed else 'undirected'} edges"
-    )
+    kind = "directed" if summary.directed else "undirected"
+    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} {kind} edges")
     typer.echo(
         f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
         f"{summary.duplicates:,} duplicates"

@@ -90,7 +90,7 @@ def _correct(predictor: Predictor, grid: Grid) -> tuple[NDArray[np.float32], Cho
     """Return the probabilities of all nodes before, and the outcome of the correction."""
     import numpy as np
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
     from shadow_gnn.tasks.task import split_targets
 

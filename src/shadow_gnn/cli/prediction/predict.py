@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.options import TARGETS_HELP, JsonOption, OtherScopesOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def predict_command(
     out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
     targets: Annotated[
         str,
-        typer.Option(help="Nodes: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."),
+        typer.Option(help=f"Nodes: {TARGETS_HELP}"),
     ] = "all",
     pairs: Annotated[
         Path | None,
@@ -72,6 +72,7 @@ def predict_command(
     Examples:
       shadow predict runs/recipe-1 --targets test --out predictions.parquet
       shadow predict runs/recipe-1 --targets 3,17 --out two.csv --embedding
+      shadow predict runs/recipe-1 --targets torch.nn.functional --out one.csv
       shadow predict runs/recipe-1 --graph grown-graph --out all.parquet
       shadow predict runs/normal-1 --extractor '{kind = "ppr", topk = 200}' --out all.parquet
       shadow predict runs/recipe-1 --new-nodes new.csv --new-edges new-edges.csv --out new-predictions.csv
@@ -81,7 +82,7 @@ def predict_command(
 
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.cli.shared.trained import open_run_predictor, show_note
     from shadow_gnn.inference.write_predictions import write_predictions

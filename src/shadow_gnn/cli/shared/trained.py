@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from shadow_gnn.cli.shared.options import extractor_option
+from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.record import Graph
@@ -47,4 +48,4 @@ def open_run_predictor(
 
 def show_note(line: str) -> None:
     """Print a note to the user on stderr."""
-    typer.echo(f"note: {line}", err=True)
+    say(f"note: {line}")

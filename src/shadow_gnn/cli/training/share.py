@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.existing import existing_run
 from shadow_gnn.cli.shared.options import JsonOption
 from shadow_gnn.cli.shared.output import print_json
 
 
 def share_command(
-    run: Annotated[Path, typer.Argument(help="Run folder of a finished run.")],
+    run: Annotated[Path, typer.Argument(callback=existing_run, help="Run folder of a finished run.")],
     repository: Annotated[str, typer.Argument(help="Repository on the Hub, OWNER/NAME; it is made if needed.")],
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     as_json: JsonOption = False,

@@ -175,4 +175,9 @@ def rows_with_numbers(path: Path, layout: Layout) -> Iterator[tuple[int, list[st
             if header_left:
                 header_left = False
                 continue
-            yield number, _cells(line.rstrip("\r\n"), layout.delimiter)
+            try:
+                yield number, _cells(line.rstrip("\r\n"), layout.delimiter)
+            except csv.Error as error:
+                raise SourceError(
+                    f"{path}: line {number} of {len(line):,} characters cannot be read: {error}"
+                ) from error

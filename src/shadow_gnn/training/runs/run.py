@@ -27,6 +27,7 @@ from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.normal import warm_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
+from shadow_gnn.training.accelerator import check_accelerator
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
 from shadow_gnn.training.evaluate import evaluate, with_thresholds
 from shadow_gnn.training.first_weights import open_source, take_weights
@@ -106,6 +107,7 @@ def train_recipe(
     elif overrides:
         raise ValueError("train_recipe: overrides must be used with a recipe file, got a Recipe")
     check_method(recipe, ranks)
+    check_accelerator(recipe.training.accelerator)
     if ranks.is_main and os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
