@@ -19,13 +19,11 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictor import open_predictor
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.task import split_targets
-from shadow_gnn.training.loop import fit
-from shadow_gnn.training.run_setup import make_setup
+from shadow_gnn.training.defaults import epochs_within
 from shadow_gnn.training.runs.folder import METRICS, Run, content_hash, open_run, versions
 from shadow_gnn.training.runs.loggers import read_csv
 from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe
 
-_PROBE_TARGETS = 1500
 _PROBE_EPOCHS = 3
 _VERSIONS = ("shadow-gnn", "torch", "processor", "threads")
 
@@ -102,19 +100,6 @@ class Runner:
             bits={split: packed(rows) for split, rows in correct.items()},
             versions={name: known[name] for name in _VERSIONS},
         )
-
-
-def epochs_within(recipe: Recipe, graph: Graph, cpu_seconds: float) -> int:
-    """Return how many epochs of a recipe take some CPU seconds of training, from a few epochs on some targets."""
-    targets, share = split_targets(graph, "train"), 1.0
-    if recipe.training.method in ("shadow", "neighbor") and len(targets) > _PROBE_TARGETS:
-        share = _PROBE_TARGETS / len(targets)
-        targets = np.sort(np.random.default_rng(0).choice(targets, _PROBE_TARGETS, replace=False))
-    setup = make_setup(recipe, replace(graph, splits={**graph.splits, "train": targets}))
-    history = fit(setup.model, setup.training_loaders(), setup.task, recipe.training).history
-    first, *others = (epoch.cpu_seconds / share for epoch in history)
-    num_epochs = 1 + (cpu_seconds - first) / max(min(others), 1e-6)
-    return max(1, int(float(f"{num_epochs:.2g}")))
 
 
 def _budget_epochs(job: Job, recipe: Recipe) -> int:

@@ -28,6 +28,8 @@ def evaluate_command(
     --extractor gives the metrics on other scopes than those of training, with the same weights: also for a normal GNN,
     which then reads the scope of a target instead of the whole graph.
 
+    A hybrid of `shadow train --graph` has the metrics of the weighted mean of its two models.
+
     \b
     Examples:
       shadow evaluate runs/recipe-1
@@ -40,11 +42,18 @@ def evaluate_command(
     from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
+    from shadow_gnn.inference.hybrid import evaluate_hybrid, is_hybrid, open_hybrid
 
     warnings: list[str] = []
-    predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
-    with progress_bar() as progress:
-        found = evaluate_split(predictor, split, progress=progress)
+    if is_hybrid(run):
+        if extractor is not None:
+            raise ValueError(f"evaluate: --extractor must be used with one model, such as {run / 'scopes'}")
+        with progress_bar() as progress:
+            found = evaluate_hybrid(open_hybrid(run), split, graph, progress)
+    else:
+        predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
+        with progress_bar() as progress:
+            found = evaluate_split(predictor, split, progress=progress)
     if as_json:
         content = {field.name: getattr(found, field.name) for field in fields(found)}
         print_json({**content, "warnings": warnings})
