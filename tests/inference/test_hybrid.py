@@ -55,9 +55,16 @@ def test_the_result_is_that_of_the_weighted_mean(hybrid, graph):
 
 
 def test_predictions_are_the_weighted_mean(hybrid, graph):
-    nodes = np.array([5, 3, 70])
+    nodes = graph.splits["test"][[5, 3, 20]]
     found = predict_hybrid(hybrid, nodes, graph)
     assert np.allclose(found.probability, by_hand(hybrid, graph, nodes), atol=1e-6)
+
+
+def test_training_nodes_are_predicted_on_scopes_which_hide_their_labels(hybrid, graph):
+    nodes = graph.splits["train"][:7]
+    found = predict_hybrid(hybrid, np.concatenate([nodes, graph.splits["test"][:1]]), graph)
+    alone = open_predictor(hybrid.folder / "scopes", graph).predict(nodes)
+    assert np.allclose(found.probability[:7], alone.probability, atol=1e-6)
 
 
 class Stop(Exception):

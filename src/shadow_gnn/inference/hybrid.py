@@ -153,10 +153,19 @@ def open_hybrid(folder: str | Path) -> Hybrid:
 def predict_hybrid(
     hybrid: Hybrid, targets: Ints, graph: Graph | str | None = None, progress: Progress = silent
 ) -> Predictions:
-    """Predict nodes by the weighted mean of both members; graph: another one than that of training."""
+    """Predict nodes by the weighted mean of both members; graph: another one than that of training.
+
+    Training nodes are predicted on scopes alone if labels are inputs: a scope hides the label of its target, while a
+    normal GNN sees it.
+    """
     members = _members(hybrid.folder, graph, progress)
-    scores = average([one.predict(targets) for one in members], [hybrid.weights[name] for name in (NORMAL, SCOPES)])
     first = members[0]
+    assert first.graph is not None
+    each = [one.predict(targets) for one in members]
+    scores = average(each, [hybrid.weights[name] for name in (NORMAL, SCOPES)])
+    if hybrid_recipes(hybrid.folder)[NORMAL].inputs.reads_labels and "train" in first.graph.splits:
+        seen = np.isin(targets, first.graph.splits["train"])
+        scores[seen] = each[1][seen]
     found = predictions_of(first.kind, targets, scores, first.graph, first.class_names)
     if hybrid.thresholds is None:
         return found

@@ -51,7 +51,8 @@ def predict_command(
     --extractor predicts on other scopes than those of training, with the same weights: also for a normal GNN, which
     then reads the scope of a target instead of the whole graph.
 
-    A hybrid of `shadow train --graph` is predicted by the weighted mean of its two models, in memory.
+    A hybrid of `shadow train --graph` is predicted by the weighted mean of its two models, in memory; training nodes by
+    its model on scopes, which does not see their labels.
 
     A link prediction model takes --pairs instead; columns: first_id, second_id (and names), probability. A known link
     between the two is hidden.

@@ -83,6 +83,8 @@ def choose_hybrid(graph: Graph, name: str, changes: Sequence[str] = ()) -> Defau
     """
     found = choose_recipe(graph_facts(graph), name)
     recipe, choices = change_recipe(found.recipe, changes), list(found.choices)
+    if _sets(changes, "training.num_epochs"):
+        choices[0] = Choice(f"training.num_epochs {recipe.training.num_epochs}", "as given")
     if recipe.model.num_layers >= DEEP and not _sets(changes, "model.skip"):
         recipe = change_recipe(recipe, ["model.skip=residual"])
         choices.append(Choice('model.skip "residual"', f"{recipe.model.num_layers} layers"))
