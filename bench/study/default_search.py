@@ -3,7 +3,7 @@
 Not for: test accuracy, which must not choose anything: `--test` shows it in the end. Each training is a file in the
 folder, so that the script resumes; the same command prints the table of all results so far.
 
-python bench/default_search.py FOLDER --graphs debian thesaurus-origins --networks normal scopes-labels --seeds 1
+python bench/study/default_search.py FOLDER --graphs debian thesaurus-origins --networks normal scopes-labels --seeds 1
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent / "study"))
+from default_page import page
 from study_graphs import GRAPHS, Places, open_study_graph
 
 from shadow_gnn.base.allocator import keep_freed_memory
@@ -30,6 +28,7 @@ from shadow_gnn.tasks.task import split_targets
 from shadow_gnn.training.defaults import choose_recipe, epochs_within, graph_facts
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
+ROOT = Path(__file__).resolve().parents[2]
 KEPT = "normal-labels"
 """The network whose run is kept, because others start from its weights."""
 NORMAL: dict[str, Any] = {
@@ -155,6 +154,7 @@ def main() -> None:
     parser.add_argument("--graph-folder", type=Path, default=Path("graphs"), help="folder of graph folders")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--test", action="store_true", help="report test accuracy as well")
+    parser.add_argument("--page", action="store_true", help="write docs/default-results.md, with test accuracies")
     options = parser.parse_args()
     keep_freed_memory()
     torch.set_num_threads(1)
@@ -169,6 +169,8 @@ def main() -> None:
                     graph = graph or open_study_graph(GRAPHS[name], places)
                     train(graph, network, seed, path)
                     print(path.stem, flush=True)
+    if options.page:
+        (ROOT / "docs" / "default-results.md").write_text(page(options.folder, options.graphs))
     for name in options.graphs:
         for split in ("valid", "test") if options.test else ("valid",):
             report(options.folder, name, split)
