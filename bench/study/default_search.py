@@ -49,13 +49,19 @@ def joined(*tables: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
+DEMO: dict[str, Any] = {"model": {"hidden_dim": 64}, "training": {"num_epochs": 8}, "extractor": {"topk": 32}}
+DEMO_NORMAL: dict[str, Any] = {**DEMO, "training": {"num_epochs": 100}}
+DEEP: dict[str, Any] = {"model": {"num_layers": 5, "skip": "residual"}}
+
+
 NETWORKS: dict[str, dict[str, Any]] = {
     "normal": NORMAL,
     "normal-labels": joined(NORMAL, LABELS),
     "normal-5": joined(NORMAL, {"model": {"num_layers": 5}}),
-    "normal-residual-5": joined(NORMAL, {"model": {"num_layers": 5, "skip": "residual"}}),
+    "normal-residual-5": joined(NORMAL, DEEP),
     "normal-gcn": joined(NORMAL, {"model": {"layer": "gcn"}}),
-    "normal-wide": joined(NORMAL, {"model": {"hidden_dim": 256, "dropout": 0.5}, "training": {"learning_rate": 0.003}}),
+    "normal-dropout": joined(NORMAL, {"model": {"dropout": 0.5}}),
+    "normal-slow": joined(NORMAL, {"training": {"learning_rate": 0.002}}),
     "scopes-100": SCOPES,
     "labels-100": joined(SCOPES, LABELS),
     "labels-50": joined(SCOPES, LABELS, {"extractor": {"topk": 50}}),
@@ -64,8 +70,12 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "labels-200-near": joined(SCOPES, LABELS, {"extractor": {"topk": 200, "teleport": 0.5}}),
     "labels-100-dropout": joined(SCOPES, LABELS, {"model": {"dropout": 0.5}}),
     "labels-100-fast": joined(SCOPES, LABELS, {"training": {"learning_rate": 0.004}}),
-    "labels-100-residual-5": joined(SCOPES, LABELS, {"model": {"num_layers": 5, "skip": "residual"}}),
+    "labels-100-residual-5": joined(SCOPES, LABELS, DEEP),
     "warm-labels-50": joined(SCOPES, LABELS, WARM, {"extractor": {"topk": 50}}),
+    "demo-scopes-3": joined(LABELS, DEMO),
+    "demo-scopes-5": joined(LABELS, DEMO, DEEP),
+    "demo-normal-3": joined(NORMAL, LABELS, DEMO_NORMAL),
+    "demo-normal-5": joined(NORMAL, LABELS, DEMO_NORMAL, {"model": {"num_layers": 5}}),
     "labels-100-twice": joined(SCOPES, LABELS, {"training": {"num_epochs": 2.0}}),
 }
 """Changes of the default recipe; num_epochs as a float: in units of the epochs that take the CPU seconds of normal."""
