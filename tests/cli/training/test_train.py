@@ -145,7 +145,7 @@ def test_runs_prints_a_table_or_json(folder):
         (("train", "recipe.toml", "--set", "task.target=values"), "target must be 'classes'"),
         (("resume", "no"), "no: is not a folder"),
         (("resume", "g"), "g: is not a run folder: it has no run.json"),
-        (("resume", "many", "--from", "best"), "--from must be given with one repeat, such as many/repeat-0"),
+        (("resume", "many", "--from", "best"), "--from must be given with one run, such as many/repeat-0"),
         (("evaluate", "many"), "many: holds several repeats; name one of them, for example many/repeat-0"),
         (("evaluate", "g"), "config.json: is missing; is the run finished?"),
         (("evaluate", "runs/recipe-1", "--split", "dev"), "must have a split 'dev'"),

@@ -32,6 +32,8 @@ LEAST_EPOCHS, MOST_EPOCHS, NUM_STEPS = 15, 60, 2_500
 """Passes over the training targets: enough for a number of steps, within bounds."""
 NORMAL_EPOCHS, NORMAL_RATE = 300, 0.005
 """Training of a normal GNN on the whole graph."""
+SCOPES_SHARE = 0.9
+"""CPU time of training on scopes, as a share of that of the normal GNN."""
 DRAWN_EPOCHS = 20
 """Training of a normal GNN on sampled graphs."""
 
@@ -78,8 +80,8 @@ def choose_recipe(facts: GraphFacts, graph: str) -> DefaultRecipe:
 def choose_hybrid(graph: Graph, name: str, changes: Sequence[str] = ()) -> DefaultRecipe:
     """Choose both models for a graph, with changes such as "model.num_layers=5"; name: of the graph, for the recipes.
 
-    Scopes have as many epochs as take the CPU time of the normal GNN, at most those of the rules. Changes of [training]
-    apply to both models.
+    Scopes have as many epochs as take a share of the CPU time of the normal GNN, at most those of the rules. Changes of
+    [training] apply to both models.
     """
     found = choose_recipe(graph_facts(graph), name)
     recipe, choices = change_recipe(found.recipe, changes), list(found.choices)
@@ -98,8 +100,8 @@ def choose_hybrid(graph: Graph, name: str, changes: Sequence[str] = ()) -> Defau
     if not _sets(changes, "training.num_epochs"):
         first, other = epoch_cpu_seconds(normal, graph)
         seconds = first + other * (normal.training.num_epochs - 1)
-        epochs = min(recipe.training.num_epochs, epochs_within(recipe, graph, seconds))
-        reason = f"at most the CPU time of the normal GNN, about {seconds:.0f} s"
+        epochs = min(recipe.training.num_epochs, epochs_within(recipe, graph, SCOPES_SHARE * seconds))
+        reason = f"at most {SCOPES_SHARE:.0%} of the CPU time of the normal GNN, about {seconds:.0f} s"
         choices[0] = Choice(f"scopes: training.num_epochs {epochs}", reason)
         recipe = change_recipe(recipe, [f"training.num_epochs={epochs}"])
     return DefaultRecipe(recipe, normal, tuple(choices))
