@@ -11,7 +11,7 @@ from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.inference.evaluation import score_metrics, score_thresholds
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.studies.advise import AdviseOptions, advise
-from shadow_gnn.studies.advise.choice import choose
+from shadow_gnn.studies.advise.choice import choose, unfinished_note
 from shadow_gnn.studies.advise.clock import Clock, OutOfTime
 from shadow_gnn.studies.advise.judge import gains, wilson
 from shadow_gnn.studies.advise.plot import plot_advice
@@ -125,6 +125,12 @@ def test_breadth_is_named_when_no_scope_reaches_the_normal_model():
     assert place == 0
     assert "breadth decides" in reason
     assert "breadth" not in choose(several, [good, bad, good.copy()])[1]
+
+
+def test_networks_that_were_cut_short_are_named():
+    whole, short = candidate("n", "normal", 5.0), replace(candidate("s", "scope", 1.0), note="1 of 28 epochs")
+    assert unfinished_note([whole]) is None
+    assert unfinished_note([whole, short]).startswith("not trained to the end: s; with more --minutes")
 
 
 def test_the_hybrid_must_be_clearly_better():
