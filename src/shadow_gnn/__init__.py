@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.explain.pyg_twin import PygTwin as PygTwin
     from shadow_gnn.studies.explain.saliency import edge_saliency as edge_saliency
     from shadow_gnn.studies.explain.saliency import sent_by_node as sent_by_node
+    from shadow_gnn.studies.export import export_model as export_model
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
@@ -113,6 +114,8 @@ if TYPE_CHECKING:
     from shadow_gnn.training.defaults import default_recipe as default_recipe
     from shadow_gnn.training.evaluate import evaluate as evaluate
     from shadow_gnn.training.evaluate import outputs as outputs
+    from shadow_gnn.training.hub import from_pretrained as from_pretrained
+    from shadow_gnn.training.hub import share_run as share_run
     from shadow_gnn.training.link_setup import link_problem as link_problem
     from shadow_gnn.training.loop import FitOptions as FitOptions
     from shadow_gnn.training.loop import fit as fit
@@ -183,11 +186,13 @@ _HOME = {
     "evaluate": "training.evaluate",
     "evaluate_hybrid": "inference.hybrid",
     "evaluate_split": "inference.evaluation",
+    "export_model": "studies.export",
     "find_experiment": "studies.paper.registry",
     "find_recipe": "recipe.named",
     "fit": "training.loop",
     "from_edges": "graph.importing.in_memory",
     "from_networkx": "graph.importing.in_memory",
+    "from_pretrained": "training.hub",
     "from_pyg": "graph.importing.in_memory",
     "from_scipy": "graph.importing.in_memory",
     "from_tables": "graph.importing.from_tables",
@@ -226,6 +231,7 @@ _HOME = {
     "search_space": "studies.tune.tuning",
     "sent_by_node": "studies.explain.saliency",
     "shadow_cost": "studies.cost",
+    "share_run": "training.hub",
     "sign_need": "base.memory_needs",
     "train_hybrid": "inference.hybrid",
     "train_recipe": "training.runs.run",

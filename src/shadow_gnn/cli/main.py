@@ -17,14 +17,13 @@ import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, export, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
-from shadow_gnn.cli.training import memory, resume, runs, train, tune
-from shadow_gnn.graph.block_check import confirm_all
+from shadow_gnn.cli.training import memory, resume, runs, share, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -56,6 +55,7 @@ _COMMANDS = {
         "runs": runs.runs_command,
         "tune": tune.tune_command,
         "memory": memory.memory_command,
+        "share": share.share_command,
     },
     "Prediction": {
         "evaluate": evaluate.evaluate_command,
@@ -63,6 +63,7 @@ _COMMANDS = {
         "recommend": recommend.recommend_command,
         "correct": correct.correct_command,
         "ensemble": ensemble.ensemble_command,
+        "export": export.export_command,
     },
     "Studies": {
         "advise": advise.advise_command,
@@ -116,7 +117,7 @@ def main() -> NoReturn:
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
-        confirm_all()
+        _confirm_folders()
     except KeyboardInterrupt:
         _end_at_once("interrupted", 130)
     except _Terminated:
@@ -160,6 +161,13 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
 def _end(text: str, code: int) -> NoReturn:
     print("shadow: " + " ".join(text.split()), file=sys.stderr)
     sys.exit(code)
+
+
+def _confirm_folders() -> None:
+    """Wait for the checks of the folders that the command opened; a command that opened none loads nothing."""
+    checks = sys.modules.get("shadow_gnn.graph.block_check")
+    if checks is not None:
+        checks.confirm_all()
 
 
 def _end_at_once(text: str, code: int) -> NoReturn:

@@ -35,6 +35,7 @@ from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
 from shadow_gnn.training.loop import Epoch, FitOptions, Silent, Step, TrainingState, Watcher, fit, stops_early
 from shadow_gnn.training.model_file import TrainedModel, read_model, write_model
 from shadow_gnn.training.run_setup import RunSetup, described_model, make_setup, model_config, open_recipe_graph
+from shadow_gnn.training.runs.card import write_card
 from shadow_gnn.training.runs.folder import (
     INIT,
     RESULT,
@@ -404,6 +405,7 @@ def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, 
     }
     if run.recipe.training.warm_start != "none":
         result |= _warm_result(run)
+    write_card(run, setup.graph, setup.task.target, result)
     write_json(run.folder / RESULT, result)
 
 
