@@ -52,7 +52,7 @@ SMALLER = {
     ),
     "debian-full": (
         *COMMON,
-        "training.num_epochs=100",
+        "training.num_epochs=170",
         "training.evaluate_every=10",
         "training.learning_rate=0.005",
     ),

@@ -50,7 +50,7 @@ def joined(*tables: dict[str, Any]) -> dict[str, Any]:
 
 
 DEMO: dict[str, Any] = {"model": {"hidden_dim": 64}, "training": {"num_epochs": 8}, "extractor": {"topk": 32}}
-DEMO_NORMAL: dict[str, Any] = {**DEMO, "training": {"num_epochs": 100}}
+DEMO_NORMAL: dict[str, Any] = {**DEMO, "training": {"num_epochs": 170}}
 DEEP: dict[str, Any] = {"model": {"num_layers": 5, "skip": "residual"}}
 
 
