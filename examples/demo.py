@@ -57,7 +57,7 @@ SMALLER = {
         "training.learning_rate=0.005",
     ),
 }
-DEEPER = {"debian": ("model.skip=residual",), "debian-full": ()}
+DEEPER = ("model.skip=residual",)
 KINDS = {"debian": "shaDow-SAGE", "debian-full": "normal SAGE"}
 DRAWN = "gimp"
 
@@ -91,7 +91,7 @@ def train(recipe: str, num_layers: int) -> Path:
     """Train one model into its own folder; the folder of an earlier demo is removed."""
     folder = OUT / f"{recipe}-{num_layers}"
     shutil.rmtree(folder, ignore_errors=True)
-    changes = [f"model.num_layers={num_layers}", *SMALLER[recipe], *(DEEPER[recipe] if num_layers > 3 else ())]
+    changes = [f"model.num_layers={num_layers}", *SMALLER[recipe], *(DEEPER if num_layers > 3 else ())]
     words = (word for change in changes for word in ("--set", change))
     shadow("train", RECIPES / f"{recipe}.toml", *words, "--out", folder)
     return folder

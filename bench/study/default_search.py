@@ -75,7 +75,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "demo-scopes-3": joined(LABELS, DEMO),
     "demo-scopes-5": joined(LABELS, DEMO, DEEP),
     "demo-normal-3": joined(NORMAL, LABELS, DEMO_NORMAL),
-    "demo-normal-5": joined(NORMAL, LABELS, DEMO_NORMAL, {"model": {"num_layers": 5}}),
+    "demo-normal-5": joined(NORMAL, LABELS, DEMO_NORMAL, DEEP),
     "labels-100-twice": joined(SCOPES, LABELS, {"training": {"num_epochs": 2.0}}),
 }
 """Changes of the default recipe; num_epochs as a float: in units of the epochs that take the CPU seconds of normal."""
