@@ -29,19 +29,16 @@ from shadow_gnn.training.defaults import choose_recipe, epochs_within, graph_fac
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = "normal-labels"
-"""The network whose run is kept, because others start from its weights."""
 NORMAL: dict[str, Any] = {
     "training": {"method": "full", "num_epochs": 300, "learning_rate": 0.005, "evaluate_every": 10},
     "model": {"encoding": "none"},
 }
-SCOPES: dict[str, Any] = {"extractor": {"topk": 100}, "training": {"num_epochs": 1.0}}
+SCOPES: dict[str, Any] = {"extractor": {"topk": 50}, "training": {"num_epochs": 1.0}}
 LABELS: dict[str, Any] = {"inputs": {"labels": True}}
-WARM: dict[str, Any] = {"training": {"init": KEPT, "learning_rate": 0.0005}}
 
 
 def joined(*tables: dict[str, Any]) -> dict[str, Any]:
-    """Return the tables of a recipe with the keys of all, the last ones first."""
+    """Return the tables of a recipe with the keys of all; later tables have precedence."""
     whole: dict[str, Any] = {}
     for table in tables:
         for name, values in table.items():
@@ -56,27 +53,17 @@ DEEP: dict[str, Any] = {"model": {"num_layers": 5, "skip": "residual"}}
 
 NETWORKS: dict[str, dict[str, Any]] = {
     "normal": NORMAL,
-    "normal-labels": joined(NORMAL, LABELS),
-    "normal-5": joined(NORMAL, {"model": {"num_layers": 5}}),
-    "normal-residual-5": joined(NORMAL, DEEP),
-    "normal-gcn": joined(NORMAL, {"model": {"layer": "gcn"}}),
     "normal-dropout": joined(NORMAL, {"model": {"dropout": 0.5}}),
     "normal-slow": joined(NORMAL, {"training": {"learning_rate": 0.002}}),
-    "scopes-100": SCOPES,
-    "labels-100": joined(SCOPES, LABELS),
-    "labels-50": joined(SCOPES, LABELS, {"extractor": {"topk": 50}}),
-    "labels-30": joined(SCOPES, LABELS, {"extractor": {"topk": 30}}),
-    "labels-100-near": joined(SCOPES, LABELS, {"extractor": {"teleport": 0.5}}),
-    "labels-200-near": joined(SCOPES, LABELS, {"extractor": {"topk": 200, "teleport": 0.5}}),
-    "labels-100-dropout": joined(SCOPES, LABELS, {"model": {"dropout": 0.5}}),
-    "labels-100-fast": joined(SCOPES, LABELS, {"training": {"learning_rate": 0.004}}),
-    "labels-100-residual-5": joined(SCOPES, LABELS, DEEP),
-    "warm-labels-50": joined(SCOPES, LABELS, WARM, {"extractor": {"topk": 50}}),
+    "normal-labels": joined(NORMAL, LABELS),
+    "normal-labels-5": joined(NORMAL, LABELS, DEEP),
+    "labels-50": joined(SCOPES, LABELS),
+    "labels-50-5": joined(SCOPES, LABELS, DEEP, {"training": {"num_epochs": 1.6}}),
+    "labels-100": joined(SCOPES, LABELS, {"extractor": {"topk": 100}}),
     "demo-scopes-3": joined(LABELS, DEMO),
     "demo-scopes-5": joined(LABELS, DEMO, DEEP),
     "demo-normal-3": joined(NORMAL, LABELS, DEMO_NORMAL),
     "demo-normal-5": joined(NORMAL, LABELS, DEMO_NORMAL, DEEP),
-    "labels-100-twice": joined(SCOPES, LABELS, {"training": {"num_epochs": 2.0}}),
 }
 """Changes of the default recipe; num_epochs as a float: in units of the epochs that take the CPU seconds of normal."""
 
@@ -104,9 +91,6 @@ def train(graph: Graph, network: str, seed: int, path: Path) -> None:
     normal = path.parent / f"{path.name.partition('--')[0]}--normal--{seed}.npz"
     seconds = float(np.load(normal)["cpu_seconds"]) if normal.exists() else 0.0
     recipe = recipe_of(graph, network, seed, seconds)
-    if recipe.training.init is not None:
-        init = str(path.parent / path.stem.replace(f"--{network}--", f"--{KEPT}--"))
-        recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"init": init})})
     result = train_recipe(recipe, folder, options=RunOptions(graph=graph)).result
     assert result is not None
     assert graph.y is not None
@@ -115,8 +99,7 @@ def train(graph: Graph, network: str, seed: int, path: Path) -> None:
         nodes = split_targets(graph, split)
         kept[split] = predictor.predict(nodes).scores.astype(np.float16)
         kept[f"{split}_label"] = np.asarray(graph.y)[nodes]
-    if network != KEPT:
-        shutil.rmtree(folder)
+    shutil.rmtree(folder)
     temporary = path.with_suffix(".part.npz")
     np.savez_compressed(temporary, cpu_seconds=result["cpu_seconds"], epoch=result["best_epoch"], **kept)
     temporary.rename(path)
