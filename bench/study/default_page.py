@@ -34,8 +34,8 @@ All models have 3 layers of GraphSAGE, width 128, DropEdge 0.1 and a cosine sche
 graph for 300 epochs, with a learning rate of 0.005 and dropout 0.25, with dropout 0.5, or with a learning rate of
 0.002; the column **tried** says how many of the three were tried, and validation chooses. The models of the default
 have dropout 0.25, and the same 300 epochs, or on scopes a learning rate of 0.002, batches of 128 and as many epochs
-as take the CPU seconds of the normal GNN. No setting was chosen by test accuracy. The size of the scopes was chosen
-by validation on debian-teams.
+as take the CPU seconds of the normal GNN; `shadow train --graph` stops them at 90 % of that. No setting was chosen by
+test accuracy. The size of the scopes was chosen by validation on debian-teams.
 
 ## Test accuracy
 
