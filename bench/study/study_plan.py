@@ -60,7 +60,7 @@ CORE = Plan(
     endings=("budget",),
     by_graph=True,
 )
-"""The part that decides most: about 22 CPU hours, the models of one layer and depth within an hour for a small graph."""
+"""The part that decides most: about 22 CPU hours."""
 
 
 def cells(plan: Plan) -> list[Cell]:
