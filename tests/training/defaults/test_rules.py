@@ -53,6 +53,12 @@ def test_the_hybrid_has_one_network_twice_and_scopes_take_no_longer():
     assert 1 <= found.recipe.training.num_epochs <= default_recipe(communities()).training.num_epochs
 
 
+def test_nothing_is_timed_for_one_model_alone(monkeypatch):
+    monkeypatch.setattr(rules, "epoch_cpu_seconds", None)
+    found = choose_hybrid(communities(), "g", paced=False)
+    assert found.recipe.training.num_epochs == default_recipe(communities()).training.num_epochs
+
+
 def test_deep_hybrids_are_residual_unless_the_skip_is_chosen():
     few = "training.num_epochs=1"
     skips = [

@@ -29,7 +29,9 @@ def chosen_recipes(
     from shadow_gnn.training.run_setup import open_recipe_graph
 
     keep_freed_memory()
-    found = choose_hybrid(open_recipe_graph(graph), graph, changes or [])
+    # Processes that train together must have the same recipe: none of them measures times.
+    paced = network == "hybrid" and ranks.alone
+    found = choose_hybrid(open_recipe_graph(graph), graph, changes or [], paced=paced)
     if ranks.is_main:
         for choice in found.choices:
             typer.echo(f"{choice.setting}: {choice.reason}", err=to_stderr)

@@ -77,11 +77,11 @@ def choose_recipe(facts: GraphFacts, graph: str) -> DefaultRecipe:
     return DefaultRecipe(Recipe.model_validate(table), None, tuple(choices))
 
 
-def choose_hybrid(graph: Graph, name: str, changes: Sequence[str] = ()) -> DefaultRecipe:
+def choose_hybrid(graph: Graph, name: str, changes: Sequence[str] = (), *, paced: bool = True) -> DefaultRecipe:
     """Choose both models for a graph, with changes such as "model.num_layers=5"; name: of the graph, for the recipes.
 
-    Scopes have as many epochs as take a share of the CPU time of the normal GNN, at most those of the rules. Changes of
-    [training] apply to both models.
+    paced: scopes have as many epochs as take a share of the CPU time of the normal GNN, at most those of the rules;
+    otherwise those of the rules, and nothing is timed. Changes of [training] apply to both models.
     """
     found = choose_recipe(graph_facts(graph), name)
     recipe, choices = change_recipe(found.recipe, changes), list(found.choices)
@@ -97,7 +97,7 @@ def choose_hybrid(graph: Graph, name: str, changes: Sequence[str] = ()) -> Defau
     if free is not None and need > free:
         reason = f"a normal GNN needs {need / 1e9:.1f} GB of memory, {free / 1e9:.1f} are available"
         return DefaultRecipe(recipe, None, (*choices, Choice("scopes alone", reason)))
-    if not _sets(changes, "training.num_epochs"):
+    if paced and not _sets(changes, "training.num_epochs"):
         first, other = epoch_cpu_seconds(normal, graph)
         seconds = first + other * (normal.training.num_epochs - 1)
         epochs = min(recipe.training.num_epochs, epochs_within(recipe, graph, SCOPES_SHARE * seconds))
