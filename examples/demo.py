@@ -132,27 +132,27 @@ def predict_one(predictor: Predictor, target: int) -> tuple[int, float]:
     return sum(batch.num_nodes for batch in predictor.batches(np.array([target]))), seconds
 
 
-def average(graph: Graph, first: Path, second: Path) -> float:
-    """Average two models with weights chosen on validation, and return the accuracy on test."""
-    nodes, out = OUT / "targets.npy", OUT / "mean.parquet"
+def average(graph: Graph, folders: dict[tuple[str, int], Path], num_layers: int) -> float:
+    """Average both kinds of models with weights chosen on validation, and return the accuracy on test."""
+    nodes, out = OUT / "targets.npy", OUT / f"mean-{num_layers}.parquet"
     np.save(nodes, np.concatenate([graph.splits["valid"], graph.splits["test"]]))
-    shadow("ensemble", first, second, "--weights", "valid", "--targets", nodes, "--out", out)
+    members = [folders[recipe, num_layers] for recipe in KINDS]
+    shadow("ensemble", *members, "--weights", "valid", "--targets", nodes, "--out", out)
     table = read_table(out, columns=["class"])
     assert graph.y is not None
     test = graph.splits["test"]
     return float((table["class"].to_numpy()[-len(test) :] == np.asarray(graph.y)[test]).mean())
 
 
-def tell(rows: list[Row], mean: float) -> None:
+def tell(rows: list[Row], means: list[float]) -> None:
     """Say in words what the table shows, whatever it is."""
-    shallow, deep, normal, deep_normal = rows
-    print(f"Scopes against normal, 3 layers: {points(shallow.accuracy - normal.accuracy)}; 5 layers: "
-          f"{points(deep.accuracy - deep_normal.accuracy)}.")  # fmt: skip
+    shallow, deep, *_ = rows
     print(f"5 layers against 3, with scopes: {points(deep.accuracy - shallow.accuracy)}.")
-    print(f"One prediction of the normal GNN has {normal.operations / shallow.operations:,.0f} times the operations of "
-          f"one on a scope at 3 layers, {deep_normal.operations / deep.operations:,.0f} times at 5.")  # fmt: skip
-    print(f"The mean of both kinds at 3 layers, the default of shadow train --graph: accuracy {mean:.4f}, "
-          f"{points(mean - normal.accuracy)} against normal.")  # fmt: skip
+    for number, scopes, normal, mean in zip(NUM_LAYERS, rows[:2], rows[2:], means, strict=True):
+        print(f"{number} layers: scopes {points(scopes.accuracy - normal.accuracy)} against normal, the mean of both "
+              f"{points(mean - normal.accuracy)} (accuracy {mean:.4f}). One prediction on a scope has 1/"
+              f"{normal.operations / scopes.operations:,.0f} of the operations.")  # fmt: skip
+    print("The mean of both kinds is what shadow train --graph does without a recipe.")
 
 
 def points(value: float) -> str:
@@ -192,10 +192,10 @@ def main() -> None:
     shadow("predict", folders["debian", 5], "--targets", "test", "--out", OUT / "predictions.parquet")
     print("\nMeasuring single predictions: nodes, multiply-adds by the paper's equations, and time.")
     rows = [measure(graph, KINDS[recipe], folder) for (recipe, _), folder in folders.items()]
-    mean = average(graph, folders["debian", 3], folders["debian-full", 3])
+    means = [average(graph, folders, number) for number in NUM_LAYERS]
     print()
     show(rows)
-    tell(rows, mean)
+    tell(rows, means)
     draw(graph, OUT / "scope.png")
     curves = {f"{KINDS[recipe]}, {number} layers": read_curve(folder) for (recipe, number), folder in folders.items()}
     plot_learning_curves(curves, OUT / "curves.png", title="Sections of Debian packages", along="seconds")
