@@ -9,7 +9,8 @@ SANITIZED := build/sanitized
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz-core sanitized-core wheels test-wheel docs clean
+.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz-core faults sanitized-core wheels test-wheel \
+  docs clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +59,11 @@ sanitize: sanitized-core  ## Run the tests of the core under AddressSanitizer an
 
 fuzz-core: sanitized-core  ## Call every entry of the core with hostile arguments, 100,000 times, under sanitizers.
 	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m tests.core.hostile_calls --calls $(or $(CALLS),100000)
+
+# make faults ONLY=kills COUNT=20 SECONDS=60: one campaign, so many trials of each kind, so much time for each campaign.
+faults: $(VENV)/installed  ## Kill, starve, cut and mislead commands: all campaigns, for at most 25 minutes each.
+	$(BIN)/python -m tests.faults $(if $(ONLY),--only $(ONLY)) $(if $(COUNT),--count $(COUNT)) \
+	  --seconds $(or $(SECONDS),1500)
 
 sanitized-core: $(VENV)/installed
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \

@@ -153,3 +153,46 @@ def test_a_changed_state_is_refused(tmp_path, name):
         open_work_folder(tmp_path / "g", {"seed": 7}) as work,
     ):
         work.recall("part")
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def kill_at_removal(monkeypatch, number):
+    """Let the next removal of a file but so many end the process."""
+    real, left = os.unlink, [number]
+
+    def unlink(*arguments, **options):
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        real(*arguments, **options)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+
+
+def check_nothing_is_resumed(folder):
+    with open_work_folder(folder / "g", {"seed": 1}) as work:
+        assert not work.resumed
+        assert work.recall("part") is None
+        assert sorted(os.listdir(work.folder)) == ["job.json"]
+    assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_parts_of_a_finished_job_that_were_being_removed_are_not_resumed_from(tmp_path, monkeypatch, number):
+    leave(tmp_path / "g", {"seed": 1})
+    with monkeypatch.context() as patch, pytest.raises(Killed), open_work_folder(tmp_path / "g", {"seed": 1}):
+        kill_at_removal(patch, number)
+    check_nothing_is_resumed(tmp_path)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_parts_of_another_job_that_were_being_removed_are_not_resumed_from(tmp_path, monkeypatch, number):
+    leave(tmp_path / "g", {"seed": 1})
+    kill_at_removal(monkeypatch, number)
+    with pytest.raises(Killed), open_work_folder(tmp_path / "g", {"seed": 2}):
+        pass
+    monkeypatch.undo()
+    check_nothing_is_resumed(tmp_path)

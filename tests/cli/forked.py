@@ -14,68 +14,28 @@ ROOT = Path(__file__).parents[2]
 
 # A case is {"argv": [...], "data": bytes of RLIMIT_DATA above what there is, "group": a control group to enter}.
 SCRIPT = """
-import json, os, resource, sys, tempfile
+import json, sys
+from functools import partial
 from pathlib import Path
-import numpy, pyarrow, pyarrow.parquet, pyarrow.compute, torch
-import lightning_fabric, torchmetrics.classification
-import shadow_gnn.training.runs.repeats, shadow_gnn.graph.importing.detect
-import shadow_gnn.inference.write_predictions, shadow_gnn.inference.evaluation
-from shadow_gnn.cli.main import main
-
-torch.set_num_threads(1)
-pyarrow.set_cpu_count(1)
-pyarrow.set_io_thread_count(1)
+from tests.faults.limits import enter_group, limit_data
+from tests.faults.trials import import_everything, run
 
 def limit(case):
     if "group" in case:
-        (Path(case["group"]) / "cgroup.procs").write_text(str(os.getpid()))
+        enter_group(Path(case["group"]))
     if "data" in case:
-        status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-        most = int(status["VmData"].split()[0]) * 1024 + case["data"]
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        limit_data(case["data"])
 
-def run(case):
-    files = [tempfile.TemporaryFile() for _ in range(2)]
-    pid = os.fork()
-    if pid == 0:
-        for number, file in enumerate(files, start=1):
-            os.dup2(file.fileno(), number)
-        sys.argv = ["shadow", *case["argv"]]
-        code = 99
-        try:
-            limit(case)
-            main()
-        except SystemExit as end:
-            code = end.code
-        except BaseException:
-            import traceback
-            traceback.print_exc()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    status = os.waitpid(pid, 0)[1]
-    said = []
-    for file in files:
-        file.seek(0)
-        said.append(file.read().decode())
-    return [os.waitstatus_to_exitcode(status), *said]
-
-print(json.dumps([run(case) for case in json.loads(sys.argv[1])]))
+import_everything()
+endings = [run(case["argv"], Path.cwd(), partial(limit, case)) for case in json.loads(sys.argv[1])]
+print(json.dumps([(ending.code, ending.out, ending.err) for ending in endings]))
 """
-
-
-def obey_permissions() -> None:
-    """Let the next program obey permissions also where root starts it: without CAP_DAC_OVERRIDE."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
 
 
 def run_cases(cases: Sequence[dict[str, Any]], folder: Path) -> list[tuple[int, str, str]]:
     """Run commands in a folder; return the exit code, stdout and stderr of each."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SCRIPT, json.dumps(list(cases))]
-    options: dict[str, Any] = {"capture_output": True, "text": True, "env": environment, "cwd": folder, "check": False}
-    done = subprocess.run(command, preexec_fn=obey_permissions, **options)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
     return [tuple(case) for case in json.loads(done.stdout)]

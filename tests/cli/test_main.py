@@ -1,9 +1,12 @@
 """The command line as a whole: help pages, completion, exit codes."""
 
+import errno
+import io
 import os
 import re
 import subprocess
 import sys
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from tests.cli.called import succeed
@@ -40,11 +43,12 @@ def test_help_groups_every_command_under_a_heading():
 
 def test_import_help_groups_its_options():
     page = succeed("data", "import", "--help")
-    assert headings(page)[:7] == [
+    assert headings(page)[:8] == [
         "Arguments",
         "Edges",
         "Edge lists (text and Parquet)",
-        "Node features and labels",
+        "Node table",
+        "Node features and labels in files of their own",
         "Splits",
         "Memory",
         "Options",
@@ -131,3 +135,58 @@ def test_every_command_has_json_as_a_flag_and_examples(words):
 
 def test_the_walk_finds_commands_of_groups():
     assert {("train",), ("data", "import")} <= set(COMMANDS)
+
+
+MEANINGS = {
+    "--targets": {"str"},
+    "--num-targets": {"int"},
+    "--repeat": {"int"},
+    "--plot": {"Path"},
+    "--feature-dtype": {"choice"},
+    "--split": {"str"},
+    "--overwrite": {"flag"},
+}
+"""The kind of value of each option that several commands have."""
+
+
+def kind_of(command, option):
+    """Return the kind of value of an option, from the annotation of its parameter."""
+    hint = get_type_hints(command.callback)[option.name]
+    inner = [part for part in get_args(hint) if part is not type(None)]
+    if get_origin(hint) is Literal:
+        return "choice"
+    return {bool: "flag"}.get(hint, (inner[0] if inner else hint).__name__)
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_an_option_takes_the_same_kind_of_value_everywhere(name):
+    kinds = [
+        kind_of(command, option)
+        for words, command in COMMANDS.items()
+        for option in command.params
+        if name in option.opts and words != ("learn-scope",)  # Its --targets chooses between two sets.
+    ]
+    assert len(kinds) >= 2
+    assert set(kinds) == MEANINGS[name]
+
+
+@pytest.mark.parametrize("name", ["--png", "--seeds", "--dtype", "--targets-sample"])
+def test_no_command_has_a_second_name_for_an_option(name):
+    owners = {words for words, command in COMMANDS.items() for option in command.params if name in option.opts}
+    assert owners <= {("explain",)}  # It draws the same picture in several formats at once.
+
+
+def test_help_names_the_exit_codes():
+    page = " ".join(succeed("--help").split())
+    assert "Exit codes: 0 success, 2 a fault, in one line, 130 Ctrl-C, 143 SIGTERM, 1 any other end." in page
+
+
+def test_a_fault_whose_line_cannot_be_written_keeps_its_exit_code(shadow, monkeypatch):
+    """The errors may go to a file on the disk that is full."""
+
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert shadow("data", "info", "none")[0] == 2

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.cli.forked import run_cases
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
+from tests.faults.limits import control_group
 
 from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph
@@ -162,25 +163,9 @@ def test_a_data_limit_that_is_too_small_is_one_line_that_says_what_to_lower(wide
     assert "lower training.batch_size, training.cache_megabytes or model.hidden_dim" in line
 
 
-def group_with(num_bytes: int) -> Path | None:
-    """Make a control group with a limit, in either version; None where that is not allowed."""
-    for root, name in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
-        group = Path(root) / f"shadow-test-{os.getpid()}"
-        try:
-            group.mkdir()
-        except OSError:
-            continue
-        try:
-            (group / name).write_text(str(num_bytes))
-            return group
-        except OSError:
-            group.rmdir()
-    return None
-
-
 @pytest.mark.slow
 def test_training_fits_into_a_control_group_smaller_than_what_it_reads(wide):
-    group = group_with(200 * MEGA)
+    group = control_group(200 * MEGA)
     if group is None:
         pytest.skip("control groups cannot be made here")
     try:

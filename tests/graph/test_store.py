@@ -189,7 +189,7 @@ def test_read_only_place_is_a_write_error(tmp_path):
 
 
 def test_no_folder_and_no_graph_are_named(tmp_path):
-    with pytest.raises(FolderError, match="is not a folder"):
+    with pytest.raises(FolderError, match="no such folder"):
         open_graph(tmp_path / "none")
     with pytest.raises(FolderError, match=r"no graph\.json"):
         open_graph(tmp_path)

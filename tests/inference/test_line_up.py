@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.communities import communities, names, one_thread, small_recipe  # noqa: F401
 
-from shadow_gnn.base.errors import FitWarning
+from shadow_gnn import from_tables
+from shadow_gnn.base.errors import FitWarning, RunError
 from shadow_gnn.graph.record import DenseFeatures, SparseFeatures
 from shadow_gnn.inference.evaluation import evaluate_split
 from shadow_gnn.inference.predictor import Predictor
@@ -127,3 +128,57 @@ def test_training_targets_are_told_from_others(count):
     chosen = np.random.default_rng(count).permutation(120)[:count]
     facts = trained_on(PLAIN, chosen)
     assert np.flatnonzero(facts.trained_among(np.arange(200))).tolist() == np.sort(chosen).tolist()
+
+
+def test_training_targets_are_known_by_name():
+    named = replace(PLAIN, node_name=names([f"n{node}" for node in range(120)]))
+    facts = trained_on(named, np.array([3, 7, 50]))
+    assert facts.names_among(["n3", "n4", "n50", "x"]) == 2
+    assert facts.names_among([]) == 0
+    assert trained_on(PLAIN, np.array([3])).names_among(["3"]) == 0
+
+
+def test_labels_with_names_are_put_in_order(tmp_path):
+    y = np.eye(3, dtype=np.uint8)[PLAIN.y]
+    graph = replace(PLAIN, y=y, class_name=names(["red", "green", "blue"]))
+    model = trained(tmp_path / "r", graph)
+    turned = replace(PLAIN, y=np.ascontiguousarray(y[:, ORDER]), class_name=names(["blue", "red", "green"]))
+    assert Predictor(model, turned).graph.y.tolist() == y.tolist()
+    fewer = replace(PLAIN, y=np.ascontiguousarray(y[:, :2]), class_name=names(["red", "green"]))
+    with pytest.raises(
+        ValueError, match="must have the label column 'blue', as the model was trained on; it is missing"
+    ):
+        Predictor(model, fewer)
+
+
+def test_edge_columns_are_put_in_order_by_the_record(tmp_path):
+    rng = np.random.default_rng(0)
+    nodes = {"id": list(range(60)), "v": rng.normal(size=60).tolist(), "t": ["a", "b"] * 30}
+    ends = {"u": rng.integers(0, 60, 200).tolist(), "w": rng.integers(0, 60, 200).tolist()}
+    columns = {"size": rng.normal(size=200).tolist(), "kind": ["x", "y"] * 100}
+    graph = from_tables(nodes, ends | columns, label="t", split=(60, 20, 20))
+    model = trained(tmp_path / "r", graph)
+    assert model.import_toml == graph.import_toml
+    turned = from_tables(nodes, ends | dict(reversed(columns.items())), label="t", split=(60, 20, 20))
+    assert turned.edge_attr.tolist() != graph.edge_attr.tolist()
+    assert Predictor(model, turned).graph.edge_attr.tolist() == graph.edge_attr.tolist()
+    fewer = from_tables(nodes, ends | {"size": columns["size"]}, label="t", split=(60, 20, 20))
+    with pytest.raises(ValueError, match="must have the edge feature column 'kind=x'"):
+        Predictor(model, fewer)
+
+
+def test_a_damaged_record_of_a_model_is_named(tmp_path):
+    graph = from_tables(
+        {"id": list(range(60)), "v": list(range(60)), "t": ["a", "b"] * 30},
+        {"u": [0], "w": [1]},
+        label="t",
+        split=(60, 20, 20),
+    )
+    trained(tmp_path / "r", graph)
+    path = tmp_path / "r" / "import.toml"
+    path.write_text(path.read_text() + "#")
+    with pytest.raises(RunError, match=r"import.toml: was edited or damaged"):
+        read_model(tmp_path / "r")
+    path.unlink()
+    with pytest.raises(RunError, match=r"import.toml: is missing"):
+        read_model(tmp_path / "r")

@@ -176,3 +176,11 @@ def test_there_may_be_none_or_one(tmp_path):
 def test_checkpoints_of_another_run_are_refused(kept):
     with pytest.raises(RunError, match="must be a checkpoint of this run, got one of another"):
         Checkpoints(kept.folder, "1" * 12).read("last")
+
+
+def test_old_ones_that_a_killed_process_left_are_removed_when_the_run_resumes(kept):
+    last = kept.epochs()[0]
+    older = kept.path(last - 2)
+    older.write_bytes(kept.path(last).read_bytes())
+    kept.read("last")
+    assert kept.epochs() == [last, last - 1]

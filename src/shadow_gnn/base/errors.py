@@ -3,7 +3,16 @@
 Not for: a caller's wrong argument, which is a plain ValueError or TypeError where the value is used.
 """
 
+from __future__ import annotations
+
+import errno
 from collections.abc import Sequence
+
+_OF_THE_MACHINE = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EIO", "EROFS", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "EACCES", "EPERM", "ESTALE", "ENODEV")
+    if hasattr(errno, name)
+}
 
 
 class ShadowError(Exception):
@@ -45,3 +54,12 @@ class RankError(ShadowError):
 
 class TrainingError(ShadowError):
     """Training cannot continue: the loss or a gradient is not finite."""
+
+
+def is_of_machine(error: BaseException | None) -> bool:
+    """Tell whether a fault comes from a full, failing or locked disk, not from the settings of the work."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            return True
+        error = error.__cause__
+    return False

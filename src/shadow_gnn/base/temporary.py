@@ -53,6 +53,11 @@ def temporary_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def temporary_name(path: Path) -> Path:
+    """Return a new temporary name next to `path`."""
+    return path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.shadow.tmp")
+
+
 def is_temporary(name: str) -> bool:
     """Tell whether a name is one that this module gives."""
     return _NAME.fullmatch(name) is not None
@@ -79,7 +84,7 @@ def _new(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Make and lock a temporary name, again if another process took it for abandoned before it was locked."""
     remove_abandoned(path.parent)
     while True:
-        place = path.with_name(f".{path.name[:150]}.{secrets.token_hex(6)}.shadow.tmp")
+        place = temporary_name(path)
         handle = make(place)
         if _lock(handle) is not False and _has_name(handle, place):
             return place, handle

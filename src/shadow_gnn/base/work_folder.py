@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from shadow_gnn.base.checked_json import dump_checked, read_checked
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.base.files import npy_head, write_file
-from shadow_gnn.base.temporary import is_real_folder, is_temporary
+from shadow_gnn.base.temporary import is_real_folder, is_temporary, remove_abandoned, temporary_name
 
 NPY_HEAD_BYTES = 128
 _MAX_STATE_BYTES = 16 << 20
@@ -129,6 +129,7 @@ def open_work_folder(target: Path, job: Mapping[str, Any], *, keep: bool = False
     folder = work_folder_of(target)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        remove_abandoned(folder.parent)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as error:
         reason = "is a link" if folder.is_symlink() else error.strerror or error
@@ -145,9 +146,9 @@ def open_work_folder(target: Path, job: Mapping[str, Any], *, keep: bool = False
             yield work
         except Exception:
             if not keep:
-                shutil.rmtree(folder, ignore_errors=True)
+                _discard(folder)
             raise
-        shutil.rmtree(folder, ignore_errors=True)
+        _discard(folder)
     finally:
         os.close(handle)
 
@@ -174,9 +175,20 @@ def _lock(folder: Path, handle: int, target: Path) -> None:
     raise WriteError(f"{target}: another process is making it")
 
 
+def _discard(folder: Path) -> None:
+    """Remove the folder, first its name: after a kill in between, nobody resumes from the parts that are left."""
+    place = temporary_name(folder)
+    with suppress(OSError):
+        os.rename(folder, place)
+        shutil.rmtree(place, ignore_errors=True)
+
+
 def _empty(folder: Path) -> None:
+    """Remove the parts of another job, after its name, so that a kill in between leaves nothing to resume from."""
+    write_file(folder / _JOB, dump_checked({"format": _FORMAT, "job": None}))
     for path in folder.iterdir():
-        _remove(path)
+        if path.name != _JOB:
+            _remove(path)
 
 
 def _remove(path: Path) -> None:

@@ -39,6 +39,7 @@ class FolderCheck:
         sizes: bytes of each file. sums: CRC-32 of all their blocks, file by file in the order of sizes.
         """
         self._folder, self._sums, self._fault = folder, sums, ""
+        self._cause: OSError | None = None
         self._first: dict[str, int] = {}
         start = 0
         for name, size in sizes.items():
@@ -59,7 +60,7 @@ class FolderCheck:
     def raise_fault(self) -> None:
         """Raise the fault if one was found so far."""
         if self._fault:
-            raise FolderError(self._fault)
+            raise FolderError(self._fault) from self._cause
 
     def confirm(self) -> None:
         """Wait until the check has ended, and raise the fault if one was found."""
@@ -80,6 +81,7 @@ class FolderCheck:
                 wrong = next(self._wrong(name, blocks), None)
             except OSError as error:
                 self._fault = f"{self._folder / name}: cannot be read: {error.strerror or error}"
+                self._cause = error
                 return
             if wrong is not None:
                 place = f"from byte {wrong * CHECK_BYTES:,} on"

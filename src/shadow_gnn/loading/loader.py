@@ -33,6 +33,10 @@ def prepare_reads(*graphs: Graph) -> None:
 class Loader(EpochLoader):
     """Batches over targets, the same for any prefetch depth, number of threads or process."""
 
+    def __repr__(self) -> str:
+        """Show the number of targets and batches, and the extractor."""
+        return f"Loader({len(self.targets):,} targets, {len(self):,} batches, {type(self.extractor).__name__})"
+
     def __init__(
         self,
         graph: Graph,

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.base.errors import RunError
-from shadow_gnn.training.model_file import CONFIG, WEIGHTS, TrainedModel, read_model
+from shadow_gnn.training.model_file import CONFIG, IMPORT, WEIGHTS, TrainedModel, read_model
 from shadow_gnn.training.runs.card import CARD
 from shadow_gnn.training.runs.folder import open_run
 
-SHARED = (CARD, CONFIG, WEIGHTS)
-"""Files of a run that are pushed: no paths, no checkpoints, no data of the graph but statistics."""
+SHARED = (CARD, CONFIG, WEIGHTS, IMPORT)
+"""Files of a run that are pushed, if they are there: no paths, no checkpoints, no data of the graph but statistics and
+the categories and words of its columns."""
 _HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 
@@ -30,7 +31,7 @@ def share_run(folder: str | Path, repo_id: str, *, private: bool = False, endpoi
     if open_run(folder).result is None:
         raise RunError(f"{folder}: is not finished; shadow resume continues it")
     read_model(folder)  # A damaged model is not shared.
-    missing = [name for name in SHARED if not (folder / name).is_file()]
+    missing = [name for name in (CARD, CONFIG, WEIGHTS) if not (folder / name).is_file()]
     if missing:
         raise RunError(f"{folder / missing[0]}: is missing; train the model again")
     hub = _hub()

@@ -45,8 +45,7 @@ class Checkpoints:
     def write(self, epoch: int, checkpoint: Checkpoint) -> None:
         """Write the checkpoint of an epoch, then remove all but the last ones."""
         write_checkpoint(self.path(epoch), checkpoint)
-        for old in self.epochs()[_KEPT:]:
-            self.path(old).unlink(missing_ok=True)
+        self._remove_old()
 
     def write_best(self, checkpoint: Checkpoint) -> None:
         """Write the checkpoint of the best epoch so far."""
@@ -77,6 +76,7 @@ class Checkpoints:
         for epoch in self.epochs():
             if epoch > len(checkpoint.content["history"]):
                 self.path(epoch).unlink(missing_ok=True)
+        self._remove_old()  # Which a process that was killed after its last epoch may have left.
         return checkpoint
 
     def read_best(self, epoch: int) -> Checkpoint:
@@ -86,6 +86,10 @@ class Checkpoints:
             found = len(checkpoint.content["history"])
             raise RunError(f"{self.best_path}: must be of epoch {epoch}, got one of epoch {found}")
         return checkpoint
+
+    def _remove_old(self) -> None:
+        for old in self.epochs()[_KEPT:]:
+            self.path(old).unlink(missing_ok=True)
 
     def _read_last(self, epochs: list[int]) -> Checkpoint:
         try:

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from pyarrow.lib import ArrowException
 
 from shadow_gnn.cli.shared.shortage import shortage_line
 
@@ -41,6 +42,8 @@ def test_libraries_say_it_in_their_own_ways(work, said):
 def test_each_command_has_something_to_lower():
     assert "--memory" in str(shortage_line(MemoryError(), ["data", "import"]))
     assert "--topk" in str(shortage_line(RuntimeError("can't start new thread"), ["extract", "g"]))
+    threads = ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily unavailable")
+    assert "--memory" in str(shortage_line(threads, ["data", "import"]))
     assert "several processes" in str(shortage_line(OSError(errno.ENOMEM, "Cannot allocate memory"), ["predict", "r"]))
     assert "close other programs" in str(shortage_line(MemoryError(), ["runs"]))
     assert str(shortage_line(MemoryError(), [])).startswith("shadow: not enough memory; ")

@@ -8,8 +8,15 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 
-# torch has no exception class for a lack of main memory; its C++ libraries have their own words.
-_WORDS = ("can't allocate memory", "not enough memory", "std::bad_alloc", "can't start new thread", "out of memory")
+# torch has no exception class for a lack of main memory; C++ libraries have their own words.
+_WORDS = (
+    "can't allocate memory",
+    "not enough memory",
+    "std::bad_alloc",
+    "can't start new thread",
+    "out of memory",
+    "failed to launch worker thread",
+)
 _RUN = (
     "lower training.batch_size, training.cache_megabytes or model.hidden_dim; shadow memory shows the memory of a run"
 )
@@ -42,4 +49,5 @@ def shortage_line(error: BaseException, arguments: Sequence[str]) -> str | None:
 def _is_shortage(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
-    return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in _WORDS)
+    foreign = isinstance(error, RuntimeError) or type(error).__module__.startswith("pyarrow.")
+    return foreign and any(word in str(error).lower() for word in _WORDS)

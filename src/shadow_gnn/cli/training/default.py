@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from shadow_gnn.cli.shared.output import number, print_json, print_table
+from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -34,7 +35,7 @@ def chosen_recipes(
     found = choose_hybrid(open_recipe_graph(graph), graph, changes or [], paced=paced)
     if ranks.is_main:
         for choice in found.choices:
-            typer.echo(f"{choice.setting}: {choice.reason}", err=to_stderr)
+            say(f"{choice.setting}: {choice.reason}", to_stderr=to_stderr)
     if network == "normal" and found.normal is None:
         raise ValueError("train: --network must be scopes for this graph, got normal; the lines above tell the reason")
     return found

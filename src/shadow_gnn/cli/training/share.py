@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.existing import existing_run
 from shadow_gnn.cli.shared.options import JsonOption
 from shadow_gnn.cli.shared.output import print_json
 
 
 def share_command(
-    run: Annotated[Path, typer.Argument(help="Run folder of a finished run.")],
+    run: Annotated[Path, typer.Argument(callback=existing_run, help="Run folder of a finished run.")],
     repository: Annotated[str, typer.Argument(help="Repository on the Hub, OWNER/NAME; it is made if needed.")],
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     as_json: JsonOption = False,
@@ -32,7 +33,8 @@ def share_command(
     from shadow_gnn.training.hub import SHARED, share_run
 
     address = share_run(run, repository, private=private)
+    files = [name for name in SHARED if (run / name).is_file()]
     if as_json:
-        print_json({"address": address, "files": list(SHARED)})
+        print_json({"address": address, "files": files})
     else:
-        typer.echo(f"{address}: {', '.join(SHARED)}")
+        typer.echo(f"{address}: {', '.join(files)}")

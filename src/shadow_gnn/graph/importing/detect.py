@@ -5,6 +5,7 @@ Not for: writing the graph folder (graph/store.py).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -46,6 +47,8 @@ def detect(source: Path) -> Format:
         return "npz"
     if start[:6] == b"\x93NUMPY":
         raise SourceError(f"{source}: is one .npy array; give a graph, and this as features or labels")
+    if start[:6] == b"ARROW1" or start[:4] == b"FEA1" or start.lstrip()[:1] == b"{":
+        raise SourceError(f"{source}: must come with a node table (--nodes), or be CSV, text or Parquet")
     return "edge list"
 
 
@@ -63,4 +66,6 @@ def read_source(
     """Read a source of any known format and its node files into a graph and a summary."""
     source = Path(source)
     graph, summary = _READERS[checked_format(source, options)](source, options, progress)
-    return attach(graph, options.nodes, progress), summary
+    notes = list(summary.notes)
+    graph = attach(graph, options.nodes, progress, notes.append)
+    return graph, replace(summary, notes=tuple(notes))

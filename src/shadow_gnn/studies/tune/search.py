@@ -98,6 +98,8 @@ class Search:
             self.watcher.on_epoch(number, message["number"])
             return
         worker.trial = None
+        if message["kind"] == "stopped":  # No fault of the trial's values, which stays to be resumed.
+            raise ShadowError(f"tune: trial {number}: {message['text']}; the same command resumes")
         if message["kind"] == "finished":
             self.study.finish(number, message["score"])
         elif message["kind"] == "pruned":

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from shadow_gnn.base.errors import RunError, ShadowError
+from shadow_gnn.base.errors import RunError, ShadowError, WriteError
 from shadow_gnn.base.files import new_folder, write_file
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
@@ -128,6 +128,21 @@ def import_optuna() -> Any:
         raise ShadowError("tune: needs the package optuna; install it with pip install 'shadow-gnn[tune]'") from error
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
+
+
+@contextmanager
+def one_line_faults(folder: Path) -> Iterator[None]:
+    """Turn a fault of the database, as on a full disk, into one line; the last commit stays."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error, import_optuna().exceptions.StorageInternalError) as error:
+        first: BaseException = error
+        while (cause := getattr(first, "orig", None) or first.__cause__) is not None:
+            first = cause
+        line = f"{folder / DATABASE}: cannot be read or written: {first}; the same command resumes"
+        raise WriteError(line) from error
 
 
 class Study:

@@ -16,7 +16,7 @@ from shadow_gnn.recipe.record import toml_value
 from shadow_gnn.studies.tune.report import Outcome, write_report
 from shadow_gnn.studies.tune.search import Ending, Search, TuneWatcher
 from shadow_gnn.studies.tune.space import Space, paper_space, read_space
-from shadow_gnn.studies.tune.study import Plan, Pruner, Sampler, Study, import_optuna, prepare_folder
+from shadow_gnn.studies.tune.study import Plan, Pruner, Sampler, Study, import_optuna, one_line_faults, prepare_folder
 from shadow_gnn.studies.tune.worker import Place, shares_of_cores
 from shadow_gnn.training.runs.folder import content_hash, locked
 
@@ -81,7 +81,7 @@ def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | N
     places = tuple(
         Place(graph, cores, folder / "cache", options.check_memory) for cores in shares_of_cores(options.num_workers)
     )
-    with locked(folder):
+    with locked(folder), one_line_faults(folder):
         remove_abandoned(folder)
         study = Study(folder, plan, options.num_trials, num_epochs=own.training.num_epochs, seed=own.seed)
         try:

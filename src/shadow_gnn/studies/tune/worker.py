@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.base.errors import RunError, ShadowError
+from shadow_gnn.base.errors import RunError, ShadowError, is_of_machine
 from shadow_gnn.base.metric_order import score_from_metric
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import write_recipe
@@ -105,14 +105,19 @@ def serve(connection: Connection, place: Place) -> None:
     # Ctrl-C reaches every process of a terminal; the search handles it and stops its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    graph = _prepare(place)
+    graph: Graph | None = None
     while True:
         try:
             job = json.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
         recipe = Recipe.model_validate(tomllib.loads(job["recipe"]))
-        message = _train(connection, place, graph, recipe, Path(job["folder"]))
+        try:
+            graph = _prepare(place) if graph is None else graph
+            message = _train(connection, place, graph, recipe, Path(job["folder"]))
+        except (ShadowError, ValueError, MemoryError, OSError) as error:
+            kind = "stopped" if is_of_machine(error) else "fault"
+            message = {"kind": kind, "text": " ".join(str(error).split()) or type(error).__name__}
         connection.send_bytes(json.dumps(message).encode())
 
 
@@ -155,8 +160,6 @@ def _train(connection: Connection, place: Place, graph: Graph, recipe: Recipe, f
             run = train_recipe(recipe, folder, options=options)
     except _PrunedError as end:
         return {"kind": "pruned", "monitor": end.monitor}
-    except (ShadowError, ValueError, MemoryError) as error:
-        return {"kind": "fault", "text": " ".join(str(error).split()) or type(error).__name__}
     result = run.result
     assert result is not None
     monitor = result["monitor"]

@@ -27,6 +27,7 @@ from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.normal import warm_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
+from shadow_gnn.training.accelerator import check_accelerator
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
 from shadow_gnn.training.evaluate import evaluate, with_thresholds
 from shadow_gnn.training.first_weights import open_source, take_weights
@@ -106,6 +107,7 @@ def train_recipe(
     elif overrides:
         raise ValueError("train_recipe: overrides must be used with a recipe file, got a Recipe")
     check_method(recipe, ranks)
+    check_accelerator(recipe.training.accelerator)
     if ranks.is_main and os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
@@ -136,7 +138,9 @@ def _create_run(folder: Path, setup: RunSetup, source: TrainedModel | None, rank
             num_threads=torch.get_num_threads(),
             scopes=_scope_keys(setup),
             init=None if source is None else source.config.weights_blake2b,
-            write_init=None if source is None else lambda place: write_model(place, source.model, source.config),
+            write_init=None
+            if source is None
+            else lambda place: write_model(place, source.model, source.config, source.import_toml),
         )
     record = ranks.from_main(None if made is None else made.record.model_dump(mode="json"))
     return made or Run(folder, recipe, RunRecord.model_validate(record))
@@ -267,7 +271,8 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
         setup = _best(setup, best, ranks)
         setup.graph.confirm()
-        write_model(run.folder, setup.model, described_model(setup))  # Before the test, which may fail.
+        # Before the test, which may fail.
+        write_model(run.folder, setup.model, described_model(setup), setup.graph.import_toml)
         _finish(run, setup, state, _test(setup, ranks))
 
 

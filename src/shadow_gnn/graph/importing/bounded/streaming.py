@@ -12,7 +12,7 @@ from pathlib import Path
 from shadow_gnn.base.disk_arrays import DiskRows
 from shadow_gnn.base.files import Progress, Rows, silent
 from shadow_gnn.base.work_folder import Scratch
-from shadow_gnn.graph.importing.attach import attach
+from shadow_gnn.graph.importing.attach import Note, attach, ignore
 from shadow_gnn.graph.importing.bounded.carried import Carried
 from shadow_gnn.graph.importing.bounded.converted import npy_features
 from shadow_gnn.graph.importing.bounded.out_of_core import MEMORY_BYTES, EdgeBlocks, Lists, build_lists
@@ -74,15 +74,15 @@ def lists_of(edges: EdgeBlocks, num_nodes: int, carried: Carried, streaming: Str
 
 
 def arranged(
-    lists: Lists, nodes: NodeData, files: NodeFiles, source: Path, progress: Progress
+    lists: Lists, nodes: NodeData, files: NodeFiles, source: Path, progress: Progress, note: Note = ignore
 ) -> tuple[Arrays, int | None]:
     """Return the arrays of the graph folder in the order of store.graph_arrays, and the number of feature columns.
 
-    files: their contents replace those of the source.
+    files: their contents replace those of the source. note: receives a line about rows that were left out.
     """
     streamed = files.features if files.features is not None and files.features.suffix == ".npy" else None
-    graph = _graph(lists, nodes, source)
-    attached = attach(graph, files if streamed is None else replace(files, features=None), progress)
+    graph = mapped_graph(lists, nodes, source)
+    attached = attach(graph, files if streamed is None else replace(files, features=None), progress, note)
     x = nodes.x if attached.x is None else attached.x
     if streamed is not None:
         x = npy_features(streamed, graph.num_nodes, files.feature_dtype)
@@ -101,7 +101,7 @@ def arranged(
     return arrays, None if x is None else x.shape[1]
 
 
-def _graph(lists: Lists, nodes: NodeData, source: Path) -> Graph:
+def mapped_graph(lists: Lists, nodes: NodeData, source: Path) -> Graph:
     """Return the graph so far, mapped; a path is given so that the sorted lists are not checked again."""
     names = None if nodes.names is None else NodeNames(nodes.names.ptr.mapped(), nodes.names.text.mapped())
     return Graph(
