@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from common import CACHE
-from comparison_runs import MORE_SIZES, study_graph
+from extractor_runs import SIZES, study_graph
 
 from shadow_gnn.base.files import write_file
 from shadow_gnn.extract import PprExtractor
@@ -110,7 +110,7 @@ def _scope_graph(row: str, graph: Graph, path: Path) -> None:
 
 def _learned(recipe: Recipe, graph: Graph, path: Path) -> None:
     """Train a normal GNN on the training targets of the seed, and rank PPR candidates of all targets by saliency."""
-    phase = normal_recipe(recipe, "full", MORE_SIZES[recipe.graph].full_epochs)
+    phase = normal_recipe(recipe, "full", SIZES[recipe.graph].full_epochs)
     place = path.with_name(f"{path.name}-normal")
     shutil.rmtree(place, ignore_errors=True)
     run = train_recipe(phase, place, options=RunOptions(graph=graph, check_memory=False))

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from common import CACHE, ROOT, Report
-from comparison_runs import MORE_SIZES, NUM_SEEDS, SMALL_SEARCH, study_graph, train
 from extractor_rows import (
     DIFFUSED,
     NEIGHBORS,
@@ -30,6 +29,7 @@ from extractor_rows import (
     row_names,
     scopes_of,
 )
+from extractor_runs import NUM_SEEDS, SIZES, SMALL_SEARCH, study_graph, train
 
 from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.base.files import write_file
@@ -92,7 +92,7 @@ class Found:
 
 def recipe_of(data: str, kind: str, settings: Mapping[str, float], seed: int) -> Recipe:
     """Return the recipe of one run."""
-    size = MORE_SIZES[data]
+    size = SIZES[data]
     model = {"layer": "sage", "num_layers": 3, "hidden_dim": size.hidden_dim, "dropedge": 0.1}
     model |= {"dropout": settings["dropout"], "standardize": data in ("debian", "ogbn-arxiv")}
     training: dict[str, Any] = {"learning_rate": settings["learning_rate"], "schedule": "cosine"}
@@ -207,7 +207,7 @@ def sizes(names: Sequence[str]) -> Report:
     """Return how small the runs were made."""
     report = Report("Sizes", ("graph", "targets: train, valid, test", "width", "epochs", "batch"))
     for name in names:
-        size = MORE_SIZES[name]
+        size = SIZES[name]
         targets = "official split" if size.targets is None else ", ".join(f"{count:,}" for count in size.targets)
         report.rows.append([name, targets, *map(str, (size.hidden_dim, size.shadow_epochs, size.batch_size))])
     return report
@@ -228,7 +228,7 @@ def write(found: Accuracies, names: Sequence[str], kinds: Sequence[str]) -> None
         tolerance=TOLERANCE,
         neighbors=NEIGHBORS,
     )
-    missing = [name for name in MORE_SIZES if name not in names]
+    missing = [name for name in SIZES if name not in names]
     if missing:
         head += f"\n**Not finished**: the runs of {', '.join(missing)} are still to be done.\n"
     parts = (table(found, names, kinds), wins(found, names, kinds), costs(found, names, kinds), sizes(names))
@@ -240,7 +240,7 @@ def main() -> None:
     kinds = row_names()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
-    parser.add_argument("--only", nargs="+", choices=MORE_SIZES, default=list(MORE_SIZES))
+    parser.add_argument("--only", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--extractors", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--part", help="do a share of the runs, such as 2/3, and write nothing")
     parser.add_argument("--page", action="store_true", help="write the page of the chosen graphs and extractors alone")
@@ -252,7 +252,7 @@ def main() -> None:
     found = gather(options.only, options.extractors, options.data)
     for report in (table(found, options.only, options.extractors), wins(found, options.only, options.extractors)):
         print(report.text(), end="\n\n")
-    if options.page or (set(options.only) == set(MORE_SIZES) and set(options.extractors) == set(kinds)):
+    if options.page or (set(options.only) == set(SIZES) and set(options.extractors) == set(kinds)):
         write(found, options.only, options.extractors)
 
 

@@ -1,7 +1,7 @@
 """The main job in about three minutes: graph neural networks learn the sections of Debian's packages.
 
-A 3-layer and a 5-layer GraphSAGE, each with scopes (shaDow) and as a normal GNN. Not for: the best accuracy;
-recipes/debian.toml trains longer. All files go into runs/demo.
+A 3-layer and a 5-layer GraphSAGE, each with scopes (shaDow) and as a normal GNN, and the mean of both kinds. Not for:
+the best accuracy; `shadow train --graph debian` trains longer. All files go into runs/demo.
 """
 
 import shutil
@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
+from pyarrow.parquet import read_table
 from rich.console import Console
 from rich.table import Table
 
 from shadow_gnn import (
     Graph,
     ModelShape,
-    TrainedModel,
+    Predictor,
     build_extractor,
-    closure_batch,
-    collate,
     draw_scope,
     keep_freed_memory,
     normal_cost,
     open_dataset,
+    open_predictor,
     open_run,
     plot_comparison,
     plot_learning_curves,
@@ -34,16 +33,31 @@ from shadow_gnn import (
     read_model,
     shadow_cost,
 )
-from shadow_gnn.extract import PprExtractor
+from shadow_gnn.extract import FullExtractor, PprExtractor
 
 OUT = Path("runs/demo")
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"
 NUM_LAYERS = (3, 5)
-# Smaller settings, for less than a minute for each model on two cores.
+# All models read the labels of training nodes, as the default of `shadow train --graph` does. The settings are those of
+# its two models, made smaller: less than a minute for each model on two cores. They were compared on validation alone:
+# python bench/study/default_search.py FOLDER --graphs debian --networks demo-scopes-3 demo-scopes-5 demo-normal-3 ...
+COMMON = ("inputs.labels=true", "model.hidden_dim=64", "model.dropout=0.25", "model.dropedge=0.1")
 SMALLER = {
-    "debian": ("training.num_epochs=4", "model.hidden_dim=64", "extractor.topk=32"),
-    "debian-full": ("training.num_epochs=80", "training.evaluate_every=8", "model.hidden_dim=64"),
+    "debian": (
+        *COMMON,
+        "extractor.topk=32",
+        "training.num_epochs=8",
+        "training.batch_size=128",
+        "training.learning_rate=0.002",
+    ),
+    "debian-full": (
+        *COMMON,
+        "training.num_epochs=170",
+        "training.evaluate_every=10",
+        "training.learning_rate=0.005",
+    ),
 }
+DEEPER = ("model.skip=residual",)
 KINDS = {"debian": "shaDow-SAGE", "debian-full": "normal SAGE"}
 DRAWN = "gimp"
 
@@ -77,7 +91,7 @@ def train(recipe: str, num_layers: int) -> Path:
     """Train one model into its own folder; the folder of an earlier demo is removed."""
     folder = OUT / f"{recipe}-{num_layers}"
     shutil.rmtree(folder, ignore_errors=True)
-    changes = [f"model.num_layers={num_layers}", *SMALLER[recipe]]
+    changes = [f"model.num_layers={num_layers}", *SMALLER[recipe], *(DEEPER if num_layers > 3 else ())]
     words = (word for change in changes for word in ("--set", change))
     shadow("train", RECIPES / f"{recipe}.toml", *words, "--out", folder)
     return folder
@@ -91,7 +105,9 @@ def measure(graph: Graph, kind: str, folder: Path) -> Row:
     network = ModelShape(model.layer, (trained.config.input_dim, *[model.hidden_dim] * model.num_layers))
     normal = run.recipe.is_normal
     targets = np.random.default_rng(0).choice(graph.splits["test"], 30 if normal else 200, replace=False)
-    sizes, times = zip(*(predict_one(trained, graph, int(target)) for target in targets), strict=True)
+    # A normal GNN reads everything within as many hops as it has layers.
+    predictor = open_predictor(folder, graph, extractor=FullExtractor(num_hops=model.num_layers) if normal else None)
+    sizes, times = zip(*(predict_one(predictor, int(target)) for target in targets), strict=True)
     extractor = trained.config.branches[0].extractor
     if extractor is None:
         operations = normal_cost(graph, targets, network)
@@ -108,18 +124,40 @@ def measure(graph: Graph, kind: str, folder: Path) -> Row:
     )
 
 
-def predict_one(trained: TrainedModel, graph: Graph, target: int) -> tuple[int, float]:
+def predict_one(predictor: Predictor, target: int) -> tuple[int, float]:
     """Predict one package from scratch; return the number of nodes and the seconds."""
-    extractor = trained.config.branches[0].extractor
-    scopes = None if extractor is None else build_extractor(extractor, training=False)
     begin = time.perf_counter()
-    if scopes is None:
-        batch = closure_batch(graph, [target], len(trained.model.branches[0].backbone.layers))
-    else:
-        batch = collate(graph, scopes(graph, [target]), model=trained.model)
-    with torch.inference_mode():
-        trained.model(batch).argmax()
-    return batch.num_nodes, time.perf_counter() - begin
+    predictor.predict([target])
+    seconds = time.perf_counter() - begin
+    return sum(batch.num_nodes for batch in predictor.batches(np.array([target]))), seconds
+
+
+def average(graph: Graph, folders: dict[tuple[str, int], Path], num_layers: int) -> float:
+    """Average both kinds of models with weights chosen on validation, and return the accuracy on test."""
+    nodes, out = OUT / "targets.npy", OUT / f"mean-{num_layers}.parquet"
+    np.save(nodes, np.concatenate([graph.splits["valid"], graph.splits["test"]]))
+    members = [folders[recipe, num_layers] for recipe in KINDS]
+    shadow("ensemble", *members, "--weights", "valid", "--targets", nodes, "--out", out)
+    table = read_table(out, columns=["class"])
+    assert graph.y is not None
+    test = graph.splits["test"]
+    return float((table["class"].to_numpy()[-len(test) :] == np.asarray(graph.y)[test]).mean())
+
+
+def tell(rows: list[Row], means: list[float]) -> None:
+    """Say in words what the table shows, whatever it is."""
+    shallow, deep, *_ = rows
+    print(f"5 layers against 3, with scopes: {points(deep.accuracy - shallow.accuracy)}.")
+    for number, scopes, normal, mean in zip(NUM_LAYERS, rows[:2], rows[2:], means, strict=True):
+        print(f"{number} layers: scopes {points(scopes.accuracy - normal.accuracy)} against normal, the mean of both "
+              f"{points(mean - normal.accuracy)} (accuracy {mean:.4f}). One prediction on a scope has 1/"
+              f"{normal.operations / scopes.operations:,.0f} of the operations.")  # fmt: skip
+    print("The mean of both kinds is what shadow train --graph does without a recipe.")
+
+
+def points(value: float) -> str:
+    """Return a difference of accuracies in points."""
+    return f"{100 * value:+.1f} points"
 
 
 def draw(graph: Graph, path: Path) -> None:
@@ -157,10 +195,12 @@ def main() -> None:
     shadow("data", "info", graph.path)
     folders = {(recipe, number): train(recipe, number) for recipe in KINDS for number in NUM_LAYERS}
     shadow("predict", folders["debian", 5], "--targets", "test", "--out", OUT / "predictions.parquet")
-    print("\nNodes of one prediction, multiply-adds by the paper's equations, and its time; training:")
+    print("\nMeasuring single predictions: nodes, multiply-adds by the paper's equations, and time.")
     rows = [measure(graph, KINDS[recipe], folder) for (recipe, _), folder in folders.items()]
+    means = [average(graph, folders, number) for number in NUM_LAYERS]
+    print()
     show(rows)
-    print("With scopes, a deeper model needs no more nodes; a normal one needs most of the graph.")
+    tell(rows, means)
     draw(graph, OUT / "scope.png")
     curves = {f"{KINDS[recipe]}, {number} layers": read_curve(folder) for (recipe, number), folder in folders.items()}
     plot_learning_curves(curves, OUT / "curves.png", title="Sections of Debian packages", along="seconds")

@@ -15,8 +15,9 @@ from pathlib import Path
 import torch
 from study_findings import chosen_trial
 from study_graphs import GRAPHS, Places, StudyGraph, is_there
+from study_jobs import DEFAULT
 from study_page import write_page
-from study_plan import FULL, Plan, check_settings, jobs_left, progress
+from study_plan import CORE, FULL, Plan, check_settings, jobs_left, progress
 from study_results import ResultStore
 from study_runs import Runner
 
@@ -26,14 +27,21 @@ from shadow_gnn.training.runs.folder import locked
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "study-results"
 SMOKE = Plan(
-    {"smoke": StudyGraph("smoke", 0.1, batch_size=20)}, ("ppr-100", "full"), ("sage",), (3,), 2, 2, 2, paper_seeds=0
+    {"smoke": StudyGraph("smoke", 0.1, batch_size=20)},
+    (DEFAULT, "ppr-100", "full"),
+    ("sage",),
+    (3,),
+    2,
+    2,
+    2,
+    paper_seeds=0,
 )
 """A study of seconds, on a graph folder called smoke."""
 
 
 def main() -> None:
     options = read_options()
-    kept = None if options.smoke else KEPT
+    kept = None if options.smoke else KEPT / "full" if options.full else KEPT
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     places = Places(folder, options.graphs, options.data)
@@ -48,9 +56,9 @@ def main() -> None:
     elif options.command == "status":
         status(plan, places, store)
     elif options.command == "export":
-        print(f"{store.export(options.out or KEPT, with_bits(plan, store)):,} bytes")
+        print(f"{store.export(options.out or kept or folder, with_bits(plan, store)):,} bytes")
     else:
-        write_page(plan, store.results, options.out or ROOT / "docs" / "comparison.md")
+        write_page(plan, store.results, options.out or ROOT / "docs" / "study.md")
 
 
 def read_options() -> argparse.Namespace:
@@ -60,6 +68,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--graphs", type=Path, default=Path("graphs"), help="folder of graph folders")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=GRAPHS, help="these graphs alone")
+    parser.add_argument("--full", action="store_true", help="the larger plan: more layers, depths, methods, settings")
     parser.add_argument("--held-out", action="store_true", help="also graphs that were never used for tuning")
     parser.add_argument("--hours", type=float, default=float("inf"), help="stop after the job that reaches this time")
     parser.add_argument("--out", type=Path, help="where export or page writes; in docs by default")
@@ -68,8 +77,11 @@ def read_options() -> argparse.Namespace:
 
 
 def plan_of(options: argparse.Namespace, places: Places) -> Plan:
-    """Return the full plan for the chosen graphs; runs need graphs that are on this machine, pages do not."""
-    chosen = {name: graph for name, graph in GRAPHS.items() if options.held_out or not graph.held_out}
+    """Return the plan for the chosen graphs; runs need graphs that are on this machine, pages do not."""
+    plan = FULL if options.full else CORE
+    chosen = {
+        name: graph for name, graph in GRAPHS.items() if name in plan.graphs or (options.held_out and graph.held_out)
+    }
     if options.only:
         chosen = {name: graph for name, graph in chosen.items() if name in options.only}
     if options.command == "run":
@@ -77,7 +89,7 @@ def plan_of(options: argparse.Namespace, places: Places) -> Plan:
         if missing:
             print(f"not on this machine, left out: {', '.join(missing)}", file=sys.stderr)
         chosen = {name: graph for name, graph in chosen.items() if name not in missing}
-    return replace(FULL, graphs=chosen)
+    return replace(plan, graphs=chosen)
 
 
 def run(plan: Plan, places: Places, store: ResultStore, hours: float) -> None:
@@ -110,7 +122,7 @@ def with_bits(plan: Plan, store: ResultStore) -> set[str]:
     found = set()
     for name, result in store.results.items():
         job = result.job
-        chosen = None if job.ending == "recipe" else chosen_trial(job.cell, plan.num_trials, store.results)
+        chosen = None if job.ending in ("recipe", "default") else chosen_trial(job.cell, plan.num_trials, store.results)
         found |= {name} if chosen in (None, job.trial) else set()
     return found
 

@@ -88,7 +88,7 @@ def prefix(cell: Cell) -> str:
 
 def measured(cell: Cell, ending: Ending, num_trials: int, results: Results) -> Measured | None:
     """Return the runs of a cell with its chosen settings; None before the first."""
-    trial = 0 if ending == "recipe" else chosen_trial(cell, num_trials, results)
+    trial = 0 if ending in ("recipe", "default") else chosen_trial(cell, num_trials, results)
     if trial is None:
         return None
     runs = []

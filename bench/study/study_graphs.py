@@ -48,16 +48,16 @@ GRAPHS = {
     graph.name: graph
     for graph in (
         StudyGraph("pubmed-official", 20, "npz", "pubmed", batch_size=20, note="official split, 60 training targets"),
-        StudyGraph("pubmed", 60, "npz", "pubmed", random_split=True),
-        StudyGraph("amazon-computers", 60, "npz", "amazon-computers", random_split=True),
-        StudyGraph("thesaurus-origins", 80, note="origin of words in a dictionary, linked by a thesaurus"),
-        StudyGraph("coauthor-cs", 90, "npz", "coauthor-cs", random_split=True),
-        StudyGraph("debian-teams", 120, note="maintainers of Debian's source packages"),
-        StudyGraph("debian", 240, "built-in", note="the built-in graph"),
-        StudyGraph("ogbn-arxiv", 600, "npz", "ogbn-arxiv", note="substitute features: not for published accuracies"),
-        StudyGraph("linux-calls", 1500, note="functions of the Linux kernel and their calls"),
-        StudyGraph("perl-namespaces", 240, held_out=True),
-        StudyGraph("python-roles", 240, held_out=True),
+        StudyGraph("pubmed", 30, "npz", "pubmed", random_split=True),
+        StudyGraph("amazon-computers", 40, "npz", "amazon-computers", random_split=True),
+        StudyGraph("thesaurus-origins", 60, note="origin of words in a dictionary, linked by a thesaurus"),
+        StudyGraph("coauthor-cs", 45, "npz", "coauthor-cs", random_split=True),
+        StudyGraph("debian-teams", 60, note="maintainers of Debian's source packages"),
+        StudyGraph("debian", 120, "built-in", note="the built-in graph"),
+        StudyGraph("ogbn-arxiv", 400, "npz", "ogbn-arxiv", note="substitute features: not for published accuracies"),
+        StudyGraph("linux-calls", 900, note="functions of the Linux kernel and their calls"),
+        StudyGraph("perl-namespaces", 30, held_out=True),
+        StudyGraph("python-roles", 60, held_out=True),
     )
 }
 

@@ -16,8 +16,11 @@ from shadow_gnn.loading.epochs import derive_seed
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 
-Ending = Literal["budget", "patience", "recipe"]
-"""When a run ends: after the graph's CPU seconds, when validation no longer improves, or as the paper's recipe says."""
+Ending = Literal["budget", "patience", "recipe", "default"]
+"""When a run ends: after the graph's CPU seconds, when validation no longer improves, as the paper's recipe says, or as
+`shadow train --graph` without a recipe does."""
+DEFAULT = "default"
+"""The method that is `shadow train --graph` without a recipe: it has no settings to try."""
 
 METHODS: dict[str, dict[str, Any]] = {
     **{f"ppr-{topk}": {"extractor": {"kind": "ppr", "topk": topk}} for topk in (50, 100, 200, 400)},
@@ -77,7 +80,7 @@ def job_of(name: str) -> Job:
     graph, model, run = name.split("/")
     method, layer, num_layers = model.rsplit("-", 2)
     trial, ending, seed = run.split("-")
-    assert ending in ("budget", "patience", "recipe")
+    assert ending in ("budget", "patience", "recipe", "default")
     return Job(Cell(graph, method, layer, int(num_layers)), int(trial), ending, int(seed))  # type: ignore[arg-type]
 
 
@@ -93,8 +96,18 @@ class Settings:
     hidden_dim: int
 
 
+FEW = (
+    Settings(learning_rate=0.005, warmup=0.0, dropout=0.25, dropedge=0.1, hidden_dim=128),
+    Settings(learning_rate=0.002, warmup=0.0, dropout=0.25, dropedge=0.1, hidden_dim=128),
+    Settings(learning_rate=0.005, warmup=0.0, dropout=0.5, dropedge=0.2, hidden_dim=64),
+)
+"""Settings of a search that is too short for a hypercube."""
+
+
 def search(cell: Cell, num_trials: int) -> list[Settings]:
-    """Return the settings to try: a Latin hypercube, the same for all methods of a graph, layer and depth."""
+    """Return the settings to try, the same for all methods of a graph, layer and depth: a Latin hypercube, or FEW."""
+    if num_trials <= len(FEW):
+        return list(FEW[:num_trials])
     rng = np.random.default_rng(derive_seed(f"study {cell.graph} {cell.layer} {cell.num_layers}", 0, None))
 
     def strata() -> np.ndarray:

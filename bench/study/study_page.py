@@ -1,4 +1,4 @@
-"""Page: the results of the study as tables and sentences, docs/comparison.md.
+"""Page: the results of the study as tables and sentences, docs/study.md.
 
 Not for: the comparisons themselves (study_findings.py). The same results give the same bytes.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from study_findings import Comparison, Measured, Results, best_on_validation, compare, measured
 from study_graphs import MAX_COLUMNS
-from study_jobs import LOOKS, MAX_BUDGETS, Cell, Ending
+from study_jobs import DEFAULT, FEW, LOOKS, MAX_BUDGETS, Cell, Ending, Settings
 from study_plan import PAPER_CELLS, Plan, progress
 
 from shadow_gnn.base.files import write_file
@@ -24,35 +24,48 @@ ENDINGS: tuple[tuple[Ending, str], ...] = (
     ("patience", "until validation no longer improves"),
 )
 
-HEAD = """# Normal GNNs and shaDow compared
+HEAD = """# Does it pay?
 
-This page compares normal GNNs with shaDow on whole training and test sets, prediction by prediction: {runs} runs,
-{hours} CPU hours of training; graphs with a finished pair: {graphs}. It is written by `python bench/study page --folder
-FOLDER` from the results in [study-results](study-results). `python bench/study run --folder FOLDER` does the runs that
-are missing, `status` counts them, and `export` updates the results.
+This page compares normal GNNs with models on scopes (shaDow) and with the default of `shadow train --graph`, on whole
+training and test sets, prediction by prediction: {runs} runs, {hours} CPU hours of training; graphs with a finished
+pair: {graphs}. It is written by `python bench/study page --folder FOLDER` from the results in
+[study-results](study-results). `python bench/study run --folder FOLDER` does the runs that are missing, `status` counts
+them, and `export` updates the results.
 """
 
 PROTOCOL = """## Protocol
 
-- **Models**: SAGE, GCN, GAT, GIN and JK (GCN with the outputs of all layers concatenated) of 3, 5 and 7 layers. shaDow
-  has scopes of personalized PageRank of 50, 100, 200 or 400 nodes (ppr-50, ...); a normal GNN trains on the whole graph
-  (full), on subgraphs of GraphSAINT (saint) or on drawn neighbors (neighbor) and is evaluated on the whole graph.
-- **Search**: {trials} settings for each model and method, drawn as a Latin hypercube: learning rate from 0.0001 to 0.01
-  (log), warm-up of 0 or 10 % of the run, dropout up to 0.5, DropEdge up to 0.4, width 64, 128 or 256. All methods of a
-  graph, layer and depth try the same settings and have the same CPU seconds for each; validation chooses. The
-  run that is chosen is also the first seed.
+- **Default**: `shadow train --graph GRAPH` without a recipe, with the layer and depth of the row: a normal GNN and a
+  model on scopes of 50 nodes, both with training labels as inputs; the weights of their mean are chosen on validation.
+  See [the default](default.md). It tries no settings.
+- **Models**: {layers} of {depths} layers. shaDow has scopes of personalized PageRank (ppr-100: 100 nodes); a normal GNN
+  trains on the whole graph (full), on subgraphs of GraphSAINT (saint) or on drawn neighbors (neighbor) and is evaluated
+  on the whole graph.
+- **Search**: {trials} settings for each model and method{space}. All methods of a graph, layer and depth except the
+  default try the same settings and have the same CPU seconds for each; validation chooses. The run that is chosen is
+  also the first seed.
 - **Equal CPU seconds**: every run has as many epochs as fit into the CPU seconds of its graph (extraction, batches and
   steps on one thread, without validation), with a cosine schedule.
-- **Until validation no longer improves**: the chosen settings; the learning rate is halved after a quarter of these CPU
-  seconds without better validation, and the run ends after three quarters, or after {most} times the CPU seconds.
-- **Accuracy** is that of the epoch with the best validation of about {looks} looks, on all test targets. Where several
-  methods of a side are finished, validation chooses between them. The number of seeds is in parentheses.
+{patience}- **Accuracy** is that of the epoch with the best validation of about {looks} looks, on all test targets.
+  Where several methods of a side are finished, validation chooses between them. The number of seeds is in parentheses.
 - **Interval**: 95 %, from a bootstrap over test nodes and seeds of both sides; with a single seed on a side it covers
-  the nodes alone. Seeds are added until it is within 0.3 points, or nearly all of it comes from the nodes. **p**:
-  McNemar's test (mid-p) of the first seeds.
-- Features of more than {columns} columns are projected on their first {columns} singular vectors, for both sides. The
+  the nodes alone. **p**: McNemar's test (mid-p) of the first seeds.
+- Features of more than {columns} columns are projected on their first {columns} singular vectors, for all sides. The
   graphs that were never used for tuning are left out until the end.
 """
+PATIENCE = """- **Until validation no longer improves**: the chosen settings; the learning rate is halved after a
+  quarter of these CPU seconds without better validation, and the run ends after three quarters, or after {most} times
+  the CPU seconds.
+"""
+HYPERCUBE = """, drawn as a Latin hypercube: learning rate from 0.0001 to 0.01
+  (log), warm-up of 0 or 10 % of the run, dropout up to 0.5, DropEdge up to 0.4, width 64, 128 or 256"""
+HEADINGS = {
+    "sage": "SAGE",
+    "gcn": "GCN",
+    "gat": "GAT",
+    "gin": "GIN",
+    "jk": "JK (GCN, outputs of all layers concatenated)",
+}
 
 
 def write_page(plan: Plan, results: Results, path: Path) -> None:
@@ -64,16 +77,50 @@ def page(plan: Plan, results: Results) -> str:
     """Return the page as Markdown."""
     finished = {name: result for name, result in results.items() if result.job.cell.graph in plan.graphs}
     found = {ending: pairs(plan, ending, finished) for ending, _ in ENDINGS}
+    defaults = default_pairs(plan, finished)
     hours = sum(result.cpu_seconds for result in finished.values()) / 3600
-    shown = sorted({pair.first.cell.graph for every in found.values() for pair in every}, key=list(plan.graphs).index)
+    every = [*defaults, *(pair for one in found.values() for pair in one)]
+    shown = sorted({pair.first.cell.graph for pair in every}, key=list(plan.graphs).index)
     parts = [HEAD.format(runs=f"{len(finished):,}", graphs=len(shown), hours=f"{hours:.1f}")]
-    parts.append("## Findings\n\n" + "\n".join(f"- {line}" for line in sentences(plan, found, finished)) + "\n")
-    parts += [graph_part(plan, name, found) for name in shown]
+    parts.append(
+        "## Findings\n\n" + "\n".join(f"- {line}" for line in sentences(plan, found, defaults, finished)) + "\n"
+    )
+    parts += [graph_part(plan, name, found, defaults) for name in shown]
     parts += [paper_part(finished)] if any(result.job.ending == "recipe" for result in finished.values()) else []
-    settings = {"trials": plan.num_trials, "most": MAX_BUDGETS, "looks": LOOKS, "columns": MAX_COLUMNS}
-    parts.append(PROTOCOL.format(**settings))
+    parts.append(protocol(plan))
     parts.append(graphs_part(plan, finished))
     return "\n".join(parts).rstrip() + "\n"
+
+
+def protocol(plan: Plan) -> str:
+    """Return the part about the method."""
+    few = f": {'; '.join(map(settings_text, FEW))}"
+    return PROTOCOL.format(
+        layers=" and ".join(HEADINGS[layer] for layer in plan.layers),
+        depths=", ".join(map(str, plan.depths)),
+        trials=plan.num_trials,
+        space=few if plan.num_trials <= len(FEW) else HYPERCUBE,
+        patience=PATIENCE.format(most=MAX_BUDGETS) if "patience" in plan.endings else "",
+        looks=LOOKS,
+        columns=MAX_COLUMNS,
+    )
+
+
+def settings_text(settings: Settings) -> str:
+    """Return some settings in words."""
+    rate, width = f"learning rate {settings.learning_rate:g}", f"width {settings.hidden_dim}"
+    return f"{rate}, dropout {settings.dropout:g}, DropEdge {settings.dropedge:g}, {width}"
+
+
+def default_pairs(plan: Plan, results: Results) -> Pairs:
+    """Return the default and the best normal method of each graph, layer and depth where both are measured."""
+    found = []
+    for graph, num_layers, layer in product(plan.graphs, plan.depths, plan.layers):
+        cell = Cell(graph, DEFAULT, layer, num_layers)
+        first, (_, second) = measured(cell, "default", 1, results), sides_of(plan, cell, "budget", results)
+        if first is not None and second is not None:
+            found.append(compare(first, second))
+    return found
 
 
 def pairs(plan: Plan, ending: Ending, results: Results) -> Pairs:
@@ -88,15 +135,25 @@ def pairs(plan: Plan, ending: Ending, results: Results) -> Pairs:
 
 def sides_of(plan: Plan, cell: Cell, ending: Ending, results: Results) -> tuple[Measured | None, Measured | None]:
     """Return the best shaDow method and the best normal one of a graph, layer and depth, both by validation."""
-    every = [Cell(cell.graph, method, cell.layer, cell.num_layers) for method in plan.methods]
+    every = [Cell(cell.graph, method, cell.layer, cell.num_layers) for method in plan.methods if method != DEFAULT]
     runs = [measured(one, ending, plan.num_trials, results) for one in every]
     sides = [[run for run in runs if run is not None and run.cell.is_shadow == shadow] for shadow in (True, False)]
     return best_on_validation(sides[0]), best_on_validation(sides[1])
 
 
-def sentences(plan: Plan, found: dict[Ending, Pairs], results: Results) -> list[str]:
+def sentences(plan: Plan, found: dict[Ending, Pairs], defaults: Pairs, results: Results) -> list[str]:
     """Return what the comparisons say, in words."""
     lines = []
+    if defaults:
+        lines += [f"**Default against normal**: {counted(defaults)}", *goals(defaults)]
+        deep = [
+            compare(five, three)
+            for graph, layer in product(plan.graphs, plan.layers)
+            if (five := measured(Cell(graph, DEFAULT, layer, 5), "default", 1, results)) is not None
+            and (three := measured(Cell(graph, DEFAULT, layer, 3), "default", 1, results)) is not None
+        ]
+        if deep:
+            lines.append(f"**Default, 5 layers against 3**: {counted(deep)}")
     for ending, words in ENDINGS:
         if found[ending]:
             lines.append(f"**shaDow against normal, {words}**: {counted(found[ending])}")
@@ -121,6 +178,18 @@ def sentences(plan: Plan, found: dict[Ending, Pairs], results: Results) -> list[
             "All counts on this page are of finished pairs."
         )
     return lines
+
+
+def goals(found: Pairs) -> list[str]:
+    """Return how often the default reaches the goals that were set for it, and what it costs."""
+    values = [100 * pair.difference.value for pair in found]
+    ratios = [pair.first.cpu_seconds / pair.second.cpu_seconds for pair in found]
+    return [
+        f"Goal, at most 0.2 points below the best normal GNN: {sum(value >= -0.2 for value in values)} of {len(found)} "
+        f"pairs. Goal, 0.3 points above it in half of them: {sum(value >= 0.3 for value in values)} of {len(found)}.",
+        f"CPU seconds of training, default over normal: {min(ratios):.1f} to {max(ratios):.1f}, without the search for "
+        "settings, which the normal side has and the default does not need.",
+    ]
 
 
 def counted(found: Pairs) -> str:
@@ -148,9 +217,18 @@ def extremes(found: Pairs) -> list[str]:
     return lines
 
 
-def graph_part(plan: Plan, name: str, found: dict[Ending, Pairs]) -> str:
-    """Return the two tables of one graph."""
+def graph_part(plan: Plan, name: str, found: dict[Ending, Pairs], defaults: Pairs) -> str:
+    """Return the tables of one graph."""
     parts = [f"## {name}\n"]
+    columns = ("model", "default", "test", "CPU s", "normal", "test", "CPU s", "difference (95 %)", "p")
+    rows = [
+        [row[0], weights_text(pair.first), *row[2:]]
+        for pair in defaults
+        if pair.first.cell.graph == name
+        for row in [pair_row(pair)]
+    ]
+    if rows:
+        parts += ["Default, with the mean weight of its model on scopes, against normal:\n", table(columns, rows)]
     columns = ("model", "shaDow", "test", "CPU s", "normal", "test", "CPU s", "difference (95 %)", "p")
     for ending, words in ENDINGS:
         rows = [pair_row(pair) for pair in found[ending] if pair.first.cell.graph == name]
@@ -170,6 +248,11 @@ def pair_row(pair: Comparison) -> list[str]:
     if pair.verdict != "equal":
         interval = f"**{interval}**"
     return [f"{cell.layer}-{cell.num_layers}", *sides, interval, f"{pair.test.p:.2g}"]
+
+
+def weights_text(side: Measured) -> str:
+    """Return the mean weight of scopes in a default."""
+    return f"{np.mean([run.settings['weights']['scopes'] for run in side.runs]):.2f}"
 
 
 def side_texts(side: Measured) -> tuple[str, str, str]:

@@ -16,16 +16,15 @@ from study_results import Result, ResultStore, packed
 
 from shadow_gnn.base.errors import RunError, ShadowError
 from shadow_gnn.graph.record import Graph
+from shadow_gnn.inference.hybrid import hybrid_recipes, predict_hybrid, resume_hybrid, train_hybrid
 from shadow_gnn.inference.predictor import open_predictor
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.tasks.task import split_targets
-from shadow_gnn.training.loop import fit
-from shadow_gnn.training.run_setup import make_setup
+from shadow_gnn.training.defaults import choose_hybrid, epochs_within
 from shadow_gnn.training.runs.folder import METRICS, Run, content_hash, open_run, versions
 from shadow_gnn.training.runs.loggers import read_csv
 from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe
 
-_PROBE_TARGETS = 1500
 _PROBE_EPOCHS = 3
 _VERSIONS = ("shadow-gnn", "torch", "processor", "threads")
 
@@ -43,11 +42,14 @@ class Runner:
         graph = self._graph(job.cell.graph)
         settings = search(job.cell, self._num_trials)[job.trial]
         identity = f"{graph.fingerprint} {content_hash(graph)}"
-        values = {} if job.ending == "recipe" else asdict(settings)
+        values = {} if job.ending in ("recipe", "default") else asdict(settings)
         result = Result(job.name, values, identity)
         try:
-            run, budget_epochs = self._train(job, graph, settings)
-            result = self._measure(result, run, graph, budget_epochs)
+            if job.ending == "default":
+                result = self._default(result, job, graph)
+            else:
+                run, budget_epochs = self._train(job, graph, settings)
+                result = self._measure(result, run, graph, budget_epochs)
         except ShadowError as error:
             if isinstance(error, RunError):
                 raise
@@ -73,6 +75,33 @@ class Runner:
         recipe = recipe_of(job, self._graphs[job.cell.graph], settings, epochs)
         return train_recipe(recipe, folder, options=options), epochs
 
+    def _default(self, result: Result, job: Job, graph: Graph) -> Result:
+        """Train the default recipe of a graph, a hybrid, as `shadow train --graph` does."""
+        folder, options = self._places.study / "runs" / job.name, RunOptions(graph=graph)
+        if folder.exists():
+            hybrid = resume_hybrid(folder, options)
+        else:
+            changes = (f"seed={job.seed}", f"model.layer={job.cell.layer}", f"model.num_layers={job.cell.num_layers}")
+            found = choose_hybrid(graph, job.cell.graph, changes)
+            assert found.normal is not None
+            hybrid = train_hybrid(found.normal, found.recipe, folder, options)
+        assert graph.y is not None
+        correct = {}
+        for split in ("valid", "test"):
+            nodes = split_targets(graph, split)
+            correct[split] = predict_hybrid(hybrid, nodes, graph).predicted == np.asarray(graph.y)[nodes]
+        recipes = hybrid_recipes(folder)
+        return replace(
+            result,
+            settings={"weights": dict(hybrid.weights), "members": hybrid.result["members"]},
+            valid=float(correct["valid"].mean()),
+            test=float(correct["test"].mean()),
+            cpu_seconds=hybrid.result["cpu_seconds"],
+            num_epochs=recipes["scopes"].training.num_epochs,
+            bits={split: packed(rows) for split, rows in correct.items()},
+            versions=_versions(open_run(folder / "scopes")),
+        )
+
     def _epochs(self, job: Job, graph: Graph, settings: Settings) -> int:
         """Return the epochs within the budget: as in the first run of these settings, or from a short probe."""
         if job.ending == "recipe":
@@ -84,7 +113,7 @@ class Runner:
         return epochs_within(recipe_of(job, study_graph, settings, _PROBE_EPOCHS), graph, study_graph.budget)
 
     def _measure(self, result: Result, run: Run, graph: Graph, budget_epochs: int) -> Result:
-        found, known = run.result, versions(run.record.num_threads)
+        found = run.result
         assert found is not None
         # The last digits of a prediction may depend on the batch, so accuracies come from the kept bits.
         correct = _correctness(run.folder, graph)
@@ -100,21 +129,13 @@ class Runner:
             budget_epochs=budget_epochs,
             curve=_improvements(run.folder),
             bits={split: packed(rows) for split, rows in correct.items()},
-            versions={name: known[name] for name in _VERSIONS},
+            versions=_versions(run),
         )
 
 
-def epochs_within(recipe: Recipe, graph: Graph, cpu_seconds: float) -> int:
-    """Return how many epochs of a recipe take some CPU seconds of training, from a few epochs on some targets."""
-    targets, share = split_targets(graph, "train"), 1.0
-    if recipe.training.method in ("shadow", "neighbor") and len(targets) > _PROBE_TARGETS:
-        share = _PROBE_TARGETS / len(targets)
-        targets = np.sort(np.random.default_rng(0).choice(targets, _PROBE_TARGETS, replace=False))
-    setup = make_setup(recipe, replace(graph, splits={**graph.splits, "train": targets}))
-    history = fit(setup.model, setup.training_loaders(), setup.task, recipe.training).history
-    first, *others = (epoch.cpu_seconds / share for epoch in history)
-    num_epochs = 1 + (cpu_seconds - first) / max(min(others), 1e-6)
-    return max(1, int(float(f"{num_epochs:.2g}")))
+def _versions(run: Run) -> dict[str, object]:
+    known = versions(run.record.num_threads)
+    return {name: known[name] for name in _VERSIONS}
 
 
 def _budget_epochs(job: Job, recipe: Recipe) -> int:

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from shadow_gnn.inference.estimators import NodeClassifier as NodeClassifier
     from shadow_gnn.inference.estimators import NodeRegressor as NodeRegressor
     from shadow_gnn.inference.evaluation import evaluate_split as evaluate_split
+    from shadow_gnn.inference.hybrid import evaluate_hybrid as evaluate_hybrid
+    from shadow_gnn.inference.hybrid import open_hybrid as open_hybrid
+    from shadow_gnn.inference.hybrid import predict_hybrid as predict_hybrid
+    from shadow_gnn.inference.hybrid import train_hybrid as train_hybrid
     from shadow_gnn.inference.predictions import Predictions as Predictions
     from shadow_gnn.inference.predictor import Predictor as Predictor
     from shadow_gnn.inference.predictor import open_predictor as open_predictor
@@ -114,6 +118,7 @@ if TYPE_CHECKING:
     from shadow_gnn.tasks.task import node_task as node_task
     from shadow_gnn.training.build import build_extractor as build_extractor
     from shadow_gnn.training.build import build_model as build_model
+    from shadow_gnn.training.defaults import choose_hybrid as choose_hybrid
     from shadow_gnn.training.defaults import default_recipe as default_recipe
     from shadow_gnn.training.evaluate import evaluate as evaluate
     from shadow_gnn.training.evaluate import outputs as outputs
@@ -176,6 +181,7 @@ _HOME = {
     "build_extractor": "training.build",
     "build_model": "training.build",
     "check_need": "base.memory_available",
+    "choose_hybrid": "training.defaults",
     "closure_batch": "normal",
     "collate": "loading.batch",
     "count_subgraphs": "normal",
@@ -187,6 +193,7 @@ _HOME = {
     "edge_saliency": "studies.explain.saliency",
     "estimate_ratio": "studies.cost",
     "evaluate": "training.evaluate",
+    "evaluate_hybrid": "inference.hybrid",
     "evaluate_split": "inference.evaluation",
     "explain": "studies.explain.explain",
     "explain_batches": "studies.explain.on_batches",
@@ -212,6 +219,7 @@ _HOME = {
     "normal_cost": "studies.cost",
     "open_dataset": "graph.datasets",
     "open_graph": "graph.store",
+    "open_hybrid": "inference.hybrid",
     "open_predictor": "inference.predictor",
     "open_run": "training.runs.folder",
     "outputs": "training.evaluate",
@@ -219,6 +227,7 @@ _HOME = {
     "paper_recipe_names": "recipe.named",
     "plot_comparison": "studies.analysis.cost_quality_plot",
     "plot_learning_curves": "studies.analysis.learning_curves",
+    "predict_hybrid": "inference.hybrid",
     "plot_report": "studies.report_plot",
     "read_curve": "studies.analysis.learning_curves",
     "read_model": "training.model_file",
@@ -238,6 +247,7 @@ _HOME = {
     "shadow_cost": "studies.cost",
     "share_run": "training.hub",
     "sign_need": "base.memory_needs",
+    "train_hybrid": "inference.hybrid",
     "summarize_split": "studies.explain.summary",
     "train_recipe": "training.runs.run",
     "truth_auc": "studies.explain.quality",

@@ -16,9 +16,9 @@ sys.path.insert(0, str(ROOT / "bench" / "study"))
 
 from study_findings import chosen_trial, compare, measured  # noqa: E402
 from study_graphs import GRAPHS, StudyGraph, random_splits  # noqa: E402
-from study_jobs import LAYERS, METHODS, Cell, Job, job_of, recipe_of, search  # noqa: E402
+from study_jobs import DEFAULT, LAYERS, METHODS, Cell, Job, job_of, recipe_of, search  # noqa: E402
 from study_page import page  # noqa: E402
-from study_plan import FULL, MAIN, PAPER_CELLS, Plan, check_settings, jobs_left, progress  # noqa: E402
+from study_plan import CORE, FULL, MAIN, PAPER_CELLS, Plan, check_settings, jobs_left, progress  # noqa: E402
 from study_results import Result, ResultStore, from_line, packed, to_line, unpacked  # noqa: E402
 
 SMALL = Plan({"a": StudyGraph("a", 10), "b": StudyGraph("b", 1000)}, MAIN, ("sage",), (3, 5), 2, 2, 3)
@@ -31,6 +31,8 @@ def synthetic(job, skill=0.8, plan=SMALL, fault=""):
     correct = {split: rng.random(NUM_NODES) < skill for split in ("valid", "test")}
     scores = {split: float(rows.mean()) for split, rows in correct.items()}
     settings = asdict(search(job.cell, plan.num_trials)[job.trial])
+    if job.ending == "default":
+        settings = {"weights": {"normal": 0.25, "scopes": 0.75}}
     bits = {split: packed(rows) for split, rows in correct.items()}
     return Result(
         job.name, settings, "g", fault, **scores, cpu_seconds=9.0, budget_epochs=4, curve=[[9.0, 0.8]], bits=bits
@@ -46,7 +48,7 @@ def finished(plan, skill_of):
 
 
 def shadow_wins(cell):
-    return 0.95 if cell.is_shadow else 0.6
+    return 0.95 if cell.is_shadow or cell.method == DEFAULT else 0.6
 
 
 @pytest.fixture(scope="module")
@@ -117,13 +119,30 @@ def test_held_out_graphs_are_left_out():
 
 def test_methods_take_turns_and_the_papers_recipes_come_last():
     left = jobs_left(FULL, {})
-    assert [job.cell.method for job in left[:4]] == ["full", "ppr-100", "full", "ppr-100"]
+    assert [job.cell.method for job in left[:5]] == ["default", "full", "ppr-100", "full", "ppr-100"]
     assert [job.ending for job in left].index("recipe") == len(left) - 3 * len(PAPER_CELLS)
 
 
 def test_every_graph_gets_its_main_trials_before_other_layers_of_cheap_graphs_take_longer():
     left = [(job.cell.graph, job.cell.num_layers) for job in jobs_left(SMALL, {})]
     assert left == [*[("a", 3)] * 4, *[("a", 5)] * 4, *[("b", 3)] * 4, *[("b", 5)] * 4]
+
+
+def test_the_core_finishes_a_model_on_one_graph_before_the_next():
+    results, order = {}, []
+    plan = replace(CORE, graphs={"a": StudyGraph("a", 10), "b": StudyGraph("b", 20)}, methods=(DEFAULT, *MAIN))
+    while left := jobs_left(plan, results):
+        cell = left[0].cell
+        order.append((cell.layer, cell.num_layers, cell.graph))
+        results[left[0].name] = synthetic(left[0], shadow_wins(cell), plan)
+    expected = [(layer, depth, graph) for layer in ("sage", "gcn") for depth in (3, 5) for graph in ("a", "b")]
+    assert order == [place for place in expected for _ in range(3 + 5 + 5)]
+    assert progress(plan, results, ["a", "b"]).num_expected == len(results)
+    text = page(plan, results)
+    assert "**Default against normal**: 8 above, 0 equal within the interval, 0 below, of 8" in text
+    assert "Goal, at most 0.2 points below the best normal GNN: 8 of 8 pairs." in text
+    assert "**Default, 5 layers against 3**: " in text
+    assert "| sage-3 | 0.75 | " in text
 
 
 def test_seeds_follow_the_best_trial_until_the_comparison_is_settled(won):
@@ -162,7 +181,7 @@ def test_results_of_another_graph_or_other_settings_are_refused(tmp_path):
         store.add(replace(synthetic(Job(Cell("a", "full", "sage", 3), 1, "budget", 0)), graph="h"))
     check_settings(SMALL, store.results)
     with pytest.raises(SourceError, match="settings must be those of the plan"):
-        check_settings(replace(SMALL, num_trials=3), store.results)
+        check_settings(replace(SMALL, num_trials=4), store.results)
 
 
 def test_exported_results_continue_elsewhere_and_give_the_same_page(tmp_path, won):

@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT / "bench" / "study"))
 from study_graphs import StudyGraph  # noqa: E402
 from study_jobs import Cell, Job, recipe_of, search  # noqa: E402
 from study_results import Result  # noqa: E402
-from study_runs import epochs_within  # noqa: E402
+
+from shadow_gnn.training.defaults import epochs_within  # noqa: E402
 
 
 def test_probe_scales_with_the_budget():
@@ -57,7 +58,7 @@ def test_short_study_resumes_after_kills_and_repeats_nothing(tmp_path):
     done = subprocess.run(study("run", tmp_path), env=environment, capture_output=True, text=True, check=True)
     now = {path.name: path.read_bytes() for path in results.glob("*.json")}
     assert before.items() <= now.items()
-    assert len(done.stdout.splitlines()) == len(now) - len(before) == 10 - len(before)
+    assert len(done.stdout.splitlines()) == len(now) - len(before) == 12 - len(before)
     for content in now.values():
         result = Result(
             **{name: value for name, value in json.loads(content).items() if name not in ("format", "version")}

@@ -105,7 +105,7 @@ def new_table(path: Path, graph: Graph, *, place: Path | None = None) -> Iterato
         raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def write_table(path: str | Path, graph: Graph, predictions: Predictions) -> int:
+def write_table(path: str | Path, graph: Graph, predictions: Predictions, *, probabilities: bool = True) -> int:
     """Write predictions that are in memory as a table, and return the number of rows."""
     path = check_out(path)
     step = max(1, _BLOCK_NUMBERS // (8 + 2 * predictions.scores.shape[1]))
@@ -118,7 +118,7 @@ def write_table(path: str | Path, graph: Graph, predictions: Predictions) -> int
                 predicted=predictions.predicted[rows],
                 probability=None if probability is None else probability[rows],
             )
-            table.write(block)
+            table.write(block, probabilities=probabilities)
     return len(predictions)
 
 

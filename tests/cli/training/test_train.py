@@ -159,7 +159,7 @@ def test_runs_prints_a_table_or_json(folder):
         (("train", "recipe.toml", "--set", "task.target=values"), "target must be 'classes'"),
         (("resume", "no"), "no: no such folder"),
         (("resume", "g"), "g: is not a run folder: it has no run.json"),
-        (("resume", "many", "--from", "best"), "--from must be given with one repeat, such as many/repeat-0"),
+        (("resume", "many", "--from", "best"), "--from must be given with one run, such as many/repeat-0"),
         (("evaluate", "many"), "many: holds several repeats; name one of them, for example many/repeat-0"),
         (("evaluate", "g"), "g: is not a run folder: it has no run.json"),
         (("evaluate", "runs/recipe-1", "--targets", "dev"), "must have a split 'dev'"),

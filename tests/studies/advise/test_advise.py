@@ -11,7 +11,7 @@ from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.inference.evaluation import score_metrics, score_thresholds
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.studies.advise import AdviseOptions, advise
-from shadow_gnn.studies.advise.choice import choose
+from shadow_gnn.studies.advise.choice import choose, unfinished_note
 from shadow_gnn.studies.advise.clock import Clock, OutOfTime
 from shadow_gnn.studies.advise.judge import gains, wilson
 from shadow_gnn.studies.advise.plot import plot_advice
@@ -25,10 +25,11 @@ def families(found):
 
 
 def test_features_that_decide_alone_give_the_target_alone():
-    graph, rng = communities(600), np.random.default_rng(0)
+    graph, rng = communities(300), np.random.default_rng(0)
     y = rng.permutation(graph.y)  # Edges no longer say anything.
-    x = 3 * np.eye(3)[y] + rng.normal(size=(600, 3))
-    found = advise(replace(graph, y=y, x=DenseFeatures(x.astype(np.float32))), SHORT)
+    x = 8 * np.eye(3)[y] + rng.normal(size=(300, 3))
+    # Long enough for all candidates on a slow machine: nothing is cut short.
+    found = advise(replace(graph, y=y, x=DenseFeatures(x.astype(np.float32))), AdviseOptions(minutes=5))
     assert found.recommended == "target alone"
     assert "adds nothing" in found.reason
 
@@ -124,6 +125,12 @@ def test_breadth_is_named_when_no_scope_reaches_the_normal_model():
     assert place == 0
     assert "breadth decides" in reason
     assert "breadth" not in choose(several, [good, bad, good.copy()])[1]
+
+
+def test_networks_that_were_cut_short_are_named():
+    whole, short = candidate("n", "normal", 5.0), replace(candidate("s", "scope", 1.0), note="1 of 28 epochs")
+    assert unfinished_note([whole]) is None
+    assert unfinished_note([whole, short]).startswith("not trained to the end: s; with more --minutes")
 
 
 def test_the_hybrid_must_be_clearly_better():

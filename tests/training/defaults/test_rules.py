@@ -9,9 +9,17 @@ from tests.communities import communities, one_thread  # noqa: F401
 
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.training.defaults import GraphFacts, choose_recipe, default_recipe, graph_facts, normal_recipe
+from shadow_gnn.training.defaults import (
+    GraphFacts,
+    choose_hybrid,
+    choose_recipe,
+    default_recipe,
+    graph_facts,
+    normal_recipe,
+    rules,
+)
 
-FACTS = GraphFacts("classes", 1000, 20_000, 5.0, 10, 0.5)
+FACTS = GraphFacts("classes", 20_000, 0.5)
 
 
 def test_facts_see_training_labels_alone():
@@ -26,15 +34,45 @@ def test_facts_see_training_labels_alone():
     assert graph_facts(graph).homophily == pytest.approx(expected)
 
 
-def test_dense_graphs_have_larger_scopes_and_few_targets_more_epochs():
-    assert choose_recipe(FACTS, "g").recipe.extractor.topk == 100
-    assert choose_recipe(replace(FACTS, mean_degree=30.0), "g").recipe.extractor.topk == 200
+def test_few_targets_have_more_epochs():
     epochs = [choose_recipe(replace(FACTS, num_train=n), "g").recipe.training.num_epochs for n in (100, 10_000, 10**6)]
     assert epochs == [60, 32, 15]
 
 
-def test_graphs_without_features_read_labels():
-    assert choose_recipe(replace(FACTS, num_features=0), "g").recipe.inputs.labels
+def test_labels_are_inputs_except_for_values():
+    assert choose_recipe(FACTS, "g").recipe.inputs.labels
+    assert not choose_recipe(replace(FACTS, kind="values", homophily=None), "g").recipe.inputs.labels
+
+
+def test_the_hybrid_has_one_network_twice_and_scopes_take_no_longer():
+    found = choose_hybrid(communities(), "g")
+    assert found.normal.is_normal
+    assert not found.recipe.is_normal
+    assert found.normal.model.model_copy(update={"encoding": found.recipe.model.encoding}) == found.recipe.model
+    assert found.normal.inputs == found.recipe.inputs
+    assert 1 <= found.recipe.training.num_epochs <= default_recipe(communities()).training.num_epochs
+
+
+def test_nothing_is_timed_for_one_model_alone(monkeypatch):
+    monkeypatch.setattr(rules, "epoch_cpu_seconds", None)
+    found = choose_hybrid(communities(), "g", paced=False)
+    assert found.recipe.training.num_epochs == default_recipe(communities()).training.num_epochs
+
+
+def test_deep_hybrids_are_residual_unless_the_skip_is_chosen():
+    few = "training.num_epochs=1"
+    skips = [
+        choose_hybrid(communities(), "g", [few, *changes]).normal.model.skip
+        for changes in (["model.num_layers=3"], ["model.num_layers=5"], ["model.num_layers=5", "model.skip=none"])
+    ]
+    assert skips == ["none", "residual", "none"]
+
+
+def test_scopes_are_alone_where_a_normal_gnn_does_not_fit(monkeypatch):
+    monkeypatch.setattr(rules, "available_memory", lambda: 1000)
+    found = choose_hybrid(communities(), "g")
+    assert found.normal is None
+    assert found.choices[-1].setting == "scopes alone"
 
 
 def test_the_normal_recipe_has_the_same_network():
@@ -49,8 +87,7 @@ def test_train_without_a_recipe_explains_and_writes_it(tmp_path, monkeypatch):
     save_graph(communities(), "g")
     changes = ("--set", "training.num_epochs=1", "--set", "model.hidden_dim=8")
     text = succeed("train", "--graph", "g", *changes, "--out", "run")
-    assert "extractor ppr, topk 100: mean degree" in text
-    assert read_recipe("run/recipe.toml").model.hidden_dim == 8
+    assert "training.num_epochs 1: as given" in text
+    assert read_recipe("run/scopes/recipe.toml").model.hidden_dim == 8
     assert "got neither" in fault("train")
-    assert "--probe must be used without a recipe" in fault("train", "r.toml", "--probe")
     assert "hiden_dim" in fault("train", "--graph", "g", "--set", "model.hiden_dim=8")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shadow_gnn.base.files import Progress
     from shadow_gnn.graph.record import Graph
     from shadow_gnn.inference.averaging import Judged, Member
-    from shadow_gnn.inference.predictions import Floats, Ints
+    from shadow_gnn.inference.predictions import Ints
     from shadow_gnn.tasks.task import Target
 
 
@@ -65,7 +65,7 @@ def ensemble_command(
     pa.enable_signal_handlers(False)
     keep_freed_memory()
     with progress_bar() as progress:
-        found = [_open(path, graph, progress) for path in members]
+        found = [_open(path, graph, progress) for path in _runs(members)]
         check_members(found)
         judge = _judge(found, graph)
         chosen = _choose_targets(found, judge, targets)
@@ -79,13 +79,25 @@ def ensemble_command(
     typer.echo(f"{out}: {count:,} predictions")
 
 
+def _runs(members: list[Path]) -> list[Path]:
+    """Return the runs and tables to average: a hybrid stands for its two models."""
+    from shadow_gnn.inference.hybrid import hybrid_recipes, is_hybrid
+
+    return [
+        part
+        for path in members
+        for part in ([path / name for name in hybrid_recipes(path)] if is_hybrid(path) else [path])
+    ]
+
+
 def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
     """Open a run folder with its graph, or a table."""
-    import numpy as np
+    from dataclasses import replace
 
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.averaging import Member
     from shadow_gnn.inference.evaluation import check_judged
+    from shadow_gnn.inference.members import run_member
     from shadow_gnn.inference.table_file import read_table
 
     if not path.is_dir():
@@ -102,23 +114,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
         )
     predictor = open_run_predictor(path, graph_name)
     check_judged(predictor)
-    config, task = predictor.trained.config, predictor.trained.node_task
-
-    def report(stage: str, done: int, total: int) -> None:
-        progress(f"{stage} with {path.name}", done, total)
-
-    def predict(targets: Ints) -> Floats:
-        return np.concatenate([block.scores for block in predictor.blocks(targets, progress=report)])
-
-    return Member(
-        str(path),
-        task.target,
-        config.out_dim,
-        predict,
-        fingerprint=predictor.graph.fingerprint,
-        graph=predictor.graph,
-        class_names=config.class_names,
-    )
+    return replace(run_member(path.name, predictor, progress), name=str(path))
 
 
 def _judge(members: list[Member], graph_name: str | None) -> Graph:

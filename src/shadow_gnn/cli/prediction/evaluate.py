@@ -34,6 +34,8 @@ def evaluate_command(
     --extractor gives the metrics on other scopes than those of training, with the same weights: also for a normal GNN,
     which then reads the scope of a target instead of the whole graph.
 
+    A hybrid of `shadow train --graph` has the metrics of the weighted mean of its two models.
+
     --report lists precision, recall, F1 and ROC-AUC of each class, confusions, calibration and the surest errors;
     --plot draws confusions and calibration.
 
@@ -50,13 +52,23 @@ def evaluate_command(
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
+    from shadow_gnn.inference.hybrid import evaluate_hybrid, is_hybrid, open_hybrid
 
     warnings: list[str] = []
-    predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
-    with progress_bar() as progress:
-        found = evaluate_split(
-            predictor, split, report=report or plot is not None, most_errors=errors, progress=progress
-        )
+    if is_hybrid(run):
+        for name, given in (("--extractor", extractor), ("--report", report or None), ("--plot", plot)):
+            if given is not None:
+                raise ValueError(
+                    f"evaluate: {name} must be used with one model, such as {run / 'scopes'}, got a hybrid"
+                )
+        with progress_bar() as progress:
+            found = evaluate_hybrid(open_hybrid(run), split, graph, progress)
+    else:
+        predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
+        with progress_bar() as progress:
+            found = evaluate_split(
+                predictor, split, report=report or plot is not None, most_errors=errors, progress=progress
+            )
     if plot is not None and found.report is not None:
         from shadow_gnn.studies.report_plot import plot_report
 

@@ -62,6 +62,9 @@ def predict_command(
     --extractor predicts on other scopes than those of training, with the same weights: also for a normal GNN, which
     then reads the scope of a target instead of the whole graph.
 
+    A hybrid of `shadow train --graph` is predicted by the weighted mean of its two models, in memory; training nodes by
+    its model on scopes, which does not see their labels.
+
     --new-nodes and --new-edges add rows to the graph for this command only, encoded as in its import (--nodes); the
     new nodes are then the targets, unless --targets names others.
 
@@ -85,10 +88,18 @@ def predict_command(
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.cli.shared.trained import open_run_predictor, show_note
+    from shadow_gnn.inference.hybrid import is_hybrid
     from shadow_gnn.inference.write_predictions import write_predictions
 
     # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
+    if is_hybrid(run):
+        others = {"--pairs": pairs, "--extractor": extractor, "--new-nodes": new_nodes, "--new-edges": new_edges}
+        for name, given in (*others.items(), ("--embedding", embedding or None)):
+            if given is not None:
+                raise ValueError(f"predict: {name} must be used with one model, such as {run / 'scopes'}, got a hybrid")
+        _predict_hybrid(run, out, targets, graph, probabilities=not no_probabilities, as_json=as_json)
+        return
     with joined_ranks() as ranks:
         warnings: list[str] = []
         grown = Growth(new_nodes, new_edges)
@@ -114,6 +125,35 @@ def predict_command(
                 )
             else:
                 typer.echo(f"{out}: {len(chosen):,} predictions, {rate:,.0f} targets/s")
+
+
+def _predict_hybrid(
+    run: Path, out: Path, targets: str, graph: str | None, *, probabilities: bool, as_json: bool
+) -> None:
+    """Write the weighted mean of the two models of a hybrid."""
+    import time
+
+    import numpy as np
+
+    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.cli.shared.targets import choose_targets
+    from shadow_gnn.inference.hybrid import hybrid_recipes, open_hybrid, predict_hybrid
+    from shadow_gnn.inference.table_file import check_out, write_table
+    from shadow_gnn.training.run_setup import open_recipe_graph
+
+    check_out(out)
+    hybrid = open_hybrid(run)
+    begin, opened = time.monotonic(), open_recipe_graph(graph or hybrid_recipes(run)["scopes"].graph)
+    chosen = choose_targets("predict", opened, targets)
+    nodes = np.arange(chosen) if isinstance(chosen, int) else chosen
+    with progress_bar() as progress:
+        found = predict_hybrid(hybrid, nodes, opened, progress)
+    write_table(out, opened, found, probabilities=probabilities)
+    rate = len(nodes) / max(time.monotonic() - begin, 1e-9)
+    if as_json:
+        print_json({"out": out, "num_predictions": len(nodes), "targets_per_second": rate, "warnings": []})
+    else:
+        typer.echo(f"{out}: {len(nodes):,} predictions, {rate:,.0f} targets/s")
 
 
 @dataclass

@@ -1,59 +1,80 @@
-"""Default: the recipe of `shadow train` without one, and the lines that explain it.
+"""Default: `shadow train` without a recipe, the lines that explain the choice, and the training of both models.
 
-Not for: the rules (training/defaults) or the probe itself (studies/advise).
+Not for: the rules (training/defaults) or the folder of both models (inference/hybrid.py).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+import typer
+
+from shadow_gnn.cli.shared.output import number, print_json, print_table
 from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
-    from shadow_gnn.graph.record import Graph
     from shadow_gnn.recipe import Recipe
+    from shadow_gnn.training.defaults import DefaultRecipe
 
-PROBE_TARGETS = 2_000
-"""Training targets from which on a probe is worth its minute."""
-PROBE_MINUTES = 1.0
+Network = Literal["hybrid", "scopes", "normal"]
 
 
-def chosen_recipe(
-    graph: str, changes: list[str] | None, probe: bool | None, ranks: Ranks, *, to_stderr: bool = False
-) -> Recipe:
-    """Choose a recipe for a graph, print a line for each choice, and apply the changes of --set.
-
-    probe: None for a graph with enough training targets; several processes have no probe.
-    """
-    from shadow_gnn.recipe.file import change_recipe
-    from shadow_gnn.training.defaults import choose_recipe, graph_facts
+def chosen_recipes(
+    graph: str, changes: list[str] | None, network: Network, ranks: Ranks, *, to_stderr: bool = False
+) -> DefaultRecipe:
+    """Choose the recipes of a graph, with the changes of --set, and print a line for each choice."""
+    from shadow_gnn.base.allocator import keep_freed_memory
+    from shadow_gnn.training.defaults import choose_hybrid
     from shadow_gnn.training.run_setup import open_recipe_graph
 
-    if probe and not ranks.alone:
-        raise ValueError("train: --probe must be used with one process, got several")
-    opened = open_recipe_graph(graph)
-    facts = graph_facts(opened)
-    found = choose_recipe(facts, graph)
-    recipe, lines = found.recipe, [f"{choice.setting}: {choice.reason}" for choice in found.choices]
-    if ranks.alone and (facts.num_train >= PROBE_TARGETS if probe is None else probe):
-        recipe, line = _probed(opened)
-        lines.append(line)
+    keep_freed_memory()
+    # Processes that train together must have the same recipe: none of them measures times.
+    paced = network == "hybrid" and ranks.alone
+    found = choose_hybrid(open_recipe_graph(graph), graph, changes or [], paced=paced)
     if ranks.is_main:
-        for line in lines:
-            say(line, to_stderr=to_stderr)
-    return change_recipe(recipe.model_copy(update={"graph": graph}), changes or [])
+        for choice in found.choices:
+            say(f"{choice.setting}: {choice.reason}", to_stderr=to_stderr)
+    if network == "normal" and found.normal is None:
+        raise ValueError("train: --network must be scopes for this graph, got normal; the lines above tell the reason")
+    return found
 
 
-def _probed(graph: Graph) -> tuple[Recipe, str]:
-    """Return the best network of a short advice, and a line about it."""
-    from shadow_gnn.cli.shared.progress import progress_bar
-    from shadow_gnn.studies.advise import AdviseOptions, advise
+def single_recipe(found: DefaultRecipe, network: Network, ranks: Ranks) -> Recipe | None:
+    """Return the recipe if one model is to be trained, or None for the hybrid; several processes train on scopes."""
+    if network == "normal":
+        return found.normal
+    return found.recipe if network == "scopes" or found.normal is None or not ranks.alone else None
 
-    with progress_bar() as progress:
-        found = advise(graph, AdviseOptions(minutes=PROBE_MINUTES), progress)
-    row = next(row for row in found.rows if row.name == found.network)
-    text = f"{found.network}: best network of a probe of {found.seconds:.0f} s, {found.metric} {row.score:.4f}"
-    if found.recommended != found.network:
-        text += f"; shadow advise would recommend {found.recommended}"
-    return found.network_recipe, text
+
+def train_default(found: DefaultRecipe, folder: Path, *, any_size: bool, as_json: bool) -> None:
+    """Train both models and show their mean."""
+    from shadow_gnn.base.ranks import ALONE
+    from shadow_gnn.cli.shared.live import shown_run
+    from shadow_gnn.inference.hybrid import train_hybrid
+    from shadow_gnn.training.runs.run import RunOptions
+
+    assert found.normal is not None
+    with shown_run(folder, ALONE, to_stderr=as_json) as live:
+        options = RunOptions(watcher=live, check_memory=not any_size)
+        hybrid = train_hybrid(found.normal, found.recipe, folder, options)
+    show_hybrid(folder, dict(hybrid.result), as_json=as_json)
+
+
+def show_hybrid(folder: Path, result: dict[str, Any], *, as_json: bool) -> None:
+    """Print weights and metrics of both models and of their mean, and the reason of the weights."""
+    if as_json:
+        print_json({"folder": folder, **result})
+        return
+    metric = result["monitor"]
+    rows = [
+        (name, f"{result['weights'][name]:.2f}", number(one["valid"]), number(one["test"]))
+        for name, one in result["members"].items()
+    ]
+    rows.append(("mean", "", number(result["valid"].get(metric)), number(result["test"].get(metric))))
+    print_table(("model", "weight", f"valid {metric}", f"test {metric}"), rows)
+    typer.echo(f"weights chosen on validation; {result['cpu_seconds']:.0f} CPU s of training; {folder}")
+    alone = next((name for name, weight in result["weights"].items() if weight == 1), None)
+    if alone is not None:
+        typer.echo(f"the other model adds nothing: use {folder / alone} alone")

@@ -28,7 +28,7 @@ def resume_command(
     """Resume a stopped run, with the same result as without the stop.
 
     The graph must be unchanged. The result is the same to the last digit with the same number of threads, type of
-    processor and versions. In a folder of repeats (--repeat), the unfinished ones are resumed.
+    processor and versions. In a folder of repeats (--repeat) or of a hybrid, the unfinished runs are resumed.
 
     \b
     Examples:
@@ -45,17 +45,25 @@ def resume_command(
 
 def _resume(run: Path, source: Checkpoint, ranks: Ranks, *, as_json: bool) -> None:
     from shadow_gnn.cli.shared.live import show_result, shown_run
+    from shadow_gnn.cli.training.default import show_hybrid
+    from shadow_gnn.inference.hybrid import is_hybrid, resume_hybrid
     from shadow_gnn.training.runs.folder import RESULT, read_json
     from shadow_gnn.training.runs.repeats import is_repeats, resume_repeats
     from shadow_gnn.training.runs.run import RunOptions, resume_run
 
     with shown_run(run, ranks, to_stderr=as_json) as live:
         options = RunOptions(watcher=live)
-        if not is_repeats(run):
-            resume_run(run, source=source, options=options)
-        elif source == "last":
+        several = is_repeats(run) or is_hybrid(run)
+        if several and source != "last":
+            part = "scopes" if is_hybrid(run) else "repeat-0"
+            raise ValueError(f"resume: --from must be given with one run, such as {run / part}")
+        if is_hybrid(run):
+            resume_hybrid(run, options)
+        elif several:
             resume_repeats(run, options)
         else:
-            raise ValueError(f"resume: --from must be given with one repeat, such as {run / 'repeat-0'}")
-    if ranks.is_main:
+            resume_run(run, source=source, options=options)
+    if ranks.is_main and is_hybrid(run):
+        show_hybrid(run, read_json(run / RESULT), as_json=as_json)
+    elif ranks.is_main:
         show_result(run, read_json(run / RESULT), as_json=as_json)

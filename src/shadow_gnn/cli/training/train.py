@@ -21,7 +21,7 @@ from shadow_gnn.cli.shared.options import (
     named_recipe,
     prepare_training,
 )
-from shadow_gnn.cli.training.default import chosen_recipe
+from shadow_gnn.cli.training.default import Network, chosen_recipes, single_recipe, train_default
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -62,12 +62,11 @@ def train_command(
     graph: RecipeGraphOption = None,
     repeat: RepeatOption = 1,
     any_size: AnySizeOption = False,
-    probe: Annotated[
-        bool | None,
+    network: Annotated[
+        Network | None,
         typer.Option(
-            "--probe/--no-probe",
-            help="Without a recipe: try scopes of three sizes and a normal GNN for a minute before choosing.",
-            show_default="from 2,000 training targets on",
+            help="Without a recipe: a normal GNN and a model on scopes with their mean, or one of the two.",
+            show_default="hybrid",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -86,15 +85,17 @@ def train_command(
     the best epoch (model.safetensors, config.json) and its metrics (result.json). After Ctrl-C or a kill, `shadow
     resume` continues the run.
 
-    Without a recipe, the settings follow from the graph: its training targets, degrees, features and, with --probe, a
-    minute of short trainings. The choices are printed with their reasons.
+    Without a recipe, the settings follow from the graph and are printed with their reasons. A normal GNN and a model on
+    scopes are trained for about the same CPU time, and the weights of their mean are chosen on validation. `shadow
+    predict` and `shadow resume` take the folder of both.
 
     \b
     Examples:
       shadow train recipe.toml
       shadow train recipe.toml --set model.num_layers=5 --set training.num_epochs=20 --out runs/deep
       shadow train recipe.toml --graph my-graph --repeat 5
-      shadow train --graph my-graph --no-probe
+      shadow train --graph my-graph
+      shadow train --graph my-graph --network scopes --set model.num_layers=5
       shadow train paper/flickr-sage-3-ppr --graph my-flickr
       shadow train --keys
     """
@@ -103,8 +104,10 @@ def train_command(
 
     if recipe is None and graph is None:
         raise ValueError("train: recipe must be a file, or --graph must be given to choose one, got neither")
-    if recipe is not None and probe is not None:
-        raise ValueError("train: --probe must be used without a recipe, got one")
+    if recipe is not None and network is not None:
+        raise ValueError("train: --network must be used without a recipe, got one")
+    if recipe is None and repeat > 1 and network in (None, "hybrid"):
+        raise ValueError("train: --repeat must be used with a recipe, or with --network scopes or normal")
     folder = out or free_folder(recipe or Path("default"))
     if recipe is not None and not are_several():
         named_recipe(recipe, set_, graph)  # A fault is reported before torch is loaded.
@@ -113,7 +116,12 @@ def train_command(
             content = named_recipe(recipe, set_, graph)
         else:
             assert graph is not None
-            content = chosen_recipe(graph, set_, probe, ranks, to_stderr=as_json)
+            found = chosen_recipes(graph, set_, network or "hybrid", ranks, to_stderr=as_json)
+            single = single_recipe(found, network or "hybrid", ranks)
+            if single is None:
+                train_default(found, folder, any_size=any_size, as_json=as_json)
+                return
+            content = single
         prepare_training(content)
         _train(content, Path(ranks.from_main(str(folder))), repeat, ranks, any_size=any_size, as_json=as_json)
 

@@ -13,7 +13,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.evaluation import labels_of
 from shadow_gnn.recipe import Recipe, TrainingRecipe
 from shadow_gnn.studies.advise.candidates import SHARES, Bench, all_candidates
-from shadow_gnn.studies.advise.choice import choose, choose_network
+from shadow_gnn.studies.advise.choice import choose, choose_network, unfinished_note
 from shadow_gnn.studies.advise.clock import Clock
 from shadow_gnn.studies.advise.judge import gains, judged
 from shadow_gnn.studies.advise.recipe_files import recipe_files
@@ -80,6 +80,8 @@ def advise(graph: Graph, options: AdviseOptions | None = None, progress: Progres
             notes.append(one)
         else:
             candidates.append(one)
+    if (line := unfinished_note(candidates)) is not None:
+        notes.append(line)
     labels = labels_of(graph, valid)
     each = [gains(kind, one.scores, labels) for one in candidates]
     rows = judged(kind, candidates, each)

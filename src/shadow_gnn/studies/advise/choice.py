@@ -39,6 +39,14 @@ def choose_network(candidates: Sequence[Candidate], each: Sequence[Gains]) -> in
     return max(places, key=lambda place: float(each[place].mean()))
 
 
+def unfinished_note(candidates: Sequence[Candidate]) -> str | None:
+    """Return a line about networks that the time cut short, because it weakens the recommendation; None without any."""
+    short = [one.name for one in candidates if one.family in ("scope", "normal") and one.note]
+    if not short:
+        return None
+    return f"not trained to the end: {', '.join(short)}; with more --minutes the recommendation may change"
+
+
 def _cheapest_near(candidates: Sequence[Candidate], each: Sequence[Gains], singles: Sequence[int]) -> int:
     best = max(singles, key=lambda place: float(each[place].mean()))
     near = [place for place in singles if place == best or _is_near(each[place], each[best])]

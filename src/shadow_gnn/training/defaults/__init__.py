@@ -4,6 +4,24 @@ Not for: trying several models (studies/advise).
 """
 
 from shadow_gnn.training.defaults.facts import GraphFacts, graph_facts
-from shadow_gnn.training.defaults.rules import Choice, DefaultRecipe, choose_recipe, default_recipe, normal_recipe
+from shadow_gnn.training.defaults.pace import epochs_within
+from shadow_gnn.training.defaults.rules import (
+    Choice,
+    DefaultRecipe,
+    choose_hybrid,
+    choose_recipe,
+    default_recipe,
+    normal_recipe,
+)
 
-__all__ = ["Choice", "DefaultRecipe", "GraphFacts", "choose_recipe", "default_recipe", "graph_facts", "normal_recipe"]
+__all__ = [
+    "Choice",
+    "DefaultRecipe",
+    "GraphFacts",
+    "choose_hybrid",
+    "choose_recipe",
+    "default_recipe",
+    "epochs_within",
+    "graph_facts",
+    "normal_recipe",
+]

@@ -23,14 +23,8 @@ class GraphFacts:
 
     kind: Target
     """Kind of label."""
-    num_nodes: int
-    """Nodes."""
     num_train: int
     """Training targets with known labels."""
-    mean_degree: float
-    """Mean number of neighbors."""
-    num_features: int
-    """Feature columns; 0 for none."""
     homophily: float | None
     """Share of the edges between training targets that join equal classes; None if there are none, or no classes."""
 
@@ -45,11 +39,4 @@ def graph_facts(graph: Graph) -> GraphFacts:
         assert labels is not None
         classes[train] = labels
         homophily = edge_homophily(graph, classes)
-    return GraphFacts(
-        kind,
-        graph.num_nodes,
-        len(train),
-        graph.num_edges / max(1, graph.num_nodes),
-        0 if graph.x is None else graph.x.shape[1],
-        homophily,
-    )
+    return GraphFacts(kind, len(train), homophily)

@@ -33,7 +33,7 @@ VERSION: Final = 2
 INIT, WARM = "init", "warm"
 """Folders of a run: the model of training.init, and the run of training.warm_start."""
 RECIPE, RECORD, VERSIONS, RESULT, METRICS = "recipe.toml", "run.json", "versions.json", "result.json", "metrics.csv"
-REPEATS = "repeats.json"
+REPEATS, HYBRID = "repeats.json", "hybrid.json"
 MAX_BYTES = 1 << 24
 _LOCK = ".lock"
 _PACKAGES = ("shadow-gnn", "torch", "torch_geometric", "lightning-fabric", "safetensors", "numpy")

@@ -14,7 +14,9 @@ from shadow_gnn.base.metric_order import is_better
 from shadow_gnn.extract import BaseExtractor
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
+from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.training.runs.folder import (
+    HYBRID,
     METRICS,
     RECORD,
     REPEATS,
@@ -49,7 +51,7 @@ class RunLine:
     seconds_per_epoch: float | None
     """Time of training steps."""
     num_epochs: int
-    """Epochs done; of repeats: repeats finished."""
+    """Epochs done; of repeats and hybrids: runs finished."""
     state: RunState | str
     """finished, running, stopped, or a fault of the folder."""
 
@@ -57,7 +59,8 @@ class RunLine:
 def list_runs(folder: str | Path) -> list[RunLine]:
     """Return a line for each run and each set of repeats in a folder, by name."""
     folder = Path(folder)
-    found = [path for path in sorted(folder.iterdir()) if (path / RECORD).exists() or (path / REPEATS).exists()]
+    kinds = (RECORD, REPEATS, HYBRID)
+    found = [path for path in sorted(folder.iterdir()) if any((path / name).exists() for name in kinds)]
     return [_line(path, path.name) for path in found]
 
 
@@ -66,6 +69,8 @@ def _line(folder: Path, name: str) -> RunLine:
         state = run_state(folder)
         if (folder / REPEATS).exists():
             return _repeats_line(folder, name, repeated_recipe(folder), state)
+        if (folder / HYBRID).exists():
+            return _hybrid_line(folder, name, state)
         recipe = open_run(folder).recipe
         if state == "finished":
             return _finished_line(name, recipe, read_json(folder / RESULT))
@@ -112,6 +117,16 @@ def _repeats_line(folder: Path, name: str, recipe: Recipe, state: RunState) -> R
     monitor = result["monitor"]
     valid, test = (result[split].get(monitor, {}).get("mean") for split in ("valid", "test"))
     return RunLine(name, *_what(recipe), monitor, valid, test, result["seconds_per_epoch"], done, "finished")
+
+
+def _hybrid_line(folder: Path, name: str, state: RunState) -> RunLine:
+    layer, num_layers, extractor = _what(read_recipe(folder / "scopes.toml"))
+    model, done = (layer, num_layers, f"hybrid, {extractor}"), len(list(folder.glob(f"*/{RESULT}")))
+    if state != "finished":
+        return RunLine(name, *model, "", None, None, None, done, state)
+    result = read_json(folder / RESULT)
+    monitor = result["monitor"]
+    return RunLine(name, *model, monitor, result["valid"][monitor], result["test"].get(monitor), None, done, state)
 
 
 def _what(recipe: Recipe) -> tuple[str, int, str]:
