@@ -1,4 +1,4 @@
-"""Checked lists: the arrays of a CSR, with every value checked, for libraries that trust their input.
+"""Checked lists: values of the arrays of a CSR, checked as they are read, for libraries that trust their input.
 
 Not for: the compiled core, which checks each value that it reads, or the complete check of a folder (verify.py).
 """
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shadow_gnn.base.errors import FolderError
 
 Array = NDArray[Any]
+Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 20
 
@@ -25,7 +26,7 @@ def checked_lists(
 
     SciPy, NumPy and torch read and write out of bounds, or never end, if an offset falls or a column does not exist.
     """
-    owner = path or "graph in memory"
+    owner = _owner(path)
     for start in range(0, len(indptr) - 1, _BLOCK):
         part = indptr[start : start + _BLOCK + 1]
         if not (part[0] >= 0 and part[-1] <= len(indices) and (np.diff(part) >= 0).all()):
@@ -37,3 +38,34 @@ def checked_lists(
             wrong = least if least < 0 else most
             raise FolderError(f"{owner}: {names[1]} must be from 0 to below {num_columns}, got {wrong}")
     return indptr, indices
+
+
+def checked_bounds(indptr: Array, num_entries: int, row: Ints, path: Path | None) -> tuple[Ints, Ints]:
+    """Return the first position of the lists of some rows and the one after their last; only these are read."""
+    start, stop = (np.asarray(indptr[at], dtype=np.int64) for at in (row, row + 1))
+    if not ((start >= 0) & (start <= stop) & (stop <= num_entries)).all():
+        raise FolderError(f"{_owner(path)}: indptr must ascend from 0 to {num_entries}, it does not")
+    return start, stop
+
+
+def checked_ids(indices: Array, num_columns: int, position: Ints, path: Path | None) -> Ints:
+    """Return the ids at some positions; only these are read."""
+    found = np.asarray(indices[position], dtype=np.int64)
+    outside = (found < 0) | (found >= num_columns)
+    if outside.any():
+        wrong = int(found[outside][0])
+        raise FolderError(f"{_owner(path)}: indices must be from 0 to below {num_columns}, got {wrong}")
+    return found
+
+
+def checked_rows(indptr: Array, num_entries: int, position: Ints, path: Path | None) -> Ints:
+    """Return the row whose list holds each position, by a binary search."""
+    row = np.clip(np.searchsorted(indptr, position, side="right") - 1, 0, max(len(indptr) - 2, 0))
+    start, stop = checked_bounds(indptr, num_entries, row, path)
+    if not ((start <= position) & (position < stop)).all():
+        raise FolderError(f"{_owner(path)}: indptr must ascend, it does not")
+    return row
+
+
+def _owner(path: Path | None) -> Path | str:
+    return path or "graph in memory"

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.short_repr import as_html, as_line
-from shadow_gnn.graph.checked import checked_lists
+from shadow_gnn.graph.checked import checked_bounds, checked_ids, checked_lists, checked_rows
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.block_check import FolderCheck
@@ -173,7 +174,13 @@ class NodeNames:
     def __getitem__(self, node_id: int) -> str:
         if not 0 <= node_id < len(self):
             raise IndexError(f"NodeNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
-        return bytes(self.text[self.ptr[node_id] : self.ptr[node_id + 1]]).decode()
+        start, stop = int(self.ptr[node_id]), int(self.ptr[node_id + 1])
+        if not 0 <= start <= stop <= len(self.text):
+            raise FolderError(f"NodeNames: ptr must ascend from 0 to {len(self.text)}, it does not at row {node_id}")
+        try:
+            return bytes(self.text[start:stop]).decode()
+        except UnicodeDecodeError as error:
+            raise FolderError(f"NodeNames: text must be UTF-8, that of row {node_id} is not: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,6 +260,33 @@ class Graph:
         """
         names = ("indptr", "indices")
         return checked_lists(self.indptr, self.indices, self.num_nodes, path=self.path, names=names)
+
+    def list_bounds(self, node_id: Ints) -> tuple[Ints, Ints]:
+        """Return where the lists of some nodes begin and end in indices, after a check of these values alone."""
+        return checked_bounds(self.indptr, self.num_edges, node_id, self.path)
+
+    def degrees(self, node_id: Ints) -> Ints:
+        """Return the lengths of the lists of some nodes, after a check of these values alone."""
+        start, stop = self.list_bounds(node_id)
+        return stop - start
+
+    def senders(self, position: Ints) -> Ints:
+        """Return the ids at some positions of indices, after a check of these values alone."""
+        return checked_ids(self.indices, self.num_nodes, position, self.path)
+
+    def edges(self, position: Ints) -> Ints:
+        """Return the (sender, receiver) of the edges at some positions, checked. [P, 2]"""
+        rows = checked_rows(self.indptr, self.num_edges, position, self.path)
+        return np.stack((self.senders(position), rows), axis=1)
+
+    def split(self, name: str) -> Ints:
+        """Return the node ids of a split, after a check of every value."""
+        node_id = np.asarray(self.splits[name], dtype=np.int64)
+        if len(node_id) and not 0 <= node_id.min() <= node_id.max() < self.num_nodes:
+            wrong = node_id.min() if node_id.min() < 0 else node_id.max()
+            owner = "Graph" if self.path is None else self.path
+            raise FolderError(f"{owner}: split {name} must have {id_range(self.num_nodes)}, got {int(wrong)}")
+        return node_id
 
     def raise_damage(self) -> None:
         """Raise a FolderError if the check of the folder has found damage so far."""

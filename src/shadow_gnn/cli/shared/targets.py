@@ -22,7 +22,7 @@ def choose_targets(command: str, graph: Graph, text: str) -> NDArray[np.int64] |
     from shadow_gnn.extract.core_calls import check_targets
 
     if text in graph.splits:
-        node_id = np.asarray(graph.splits[text])
+        node_id = graph.split(text)
     elif text == "all":
         return graph.num_nodes
     elif all(part.strip().isdigit() for part in text.split(",")):
