@@ -70,7 +70,9 @@ class SparseFeatures:
     @cached_property
     def lists(self) -> tuple[Array, Array]:
         """indptr and indices after a check of every value, made once, for libraries that trust them."""
-        return checked_lists(self.indptr, self.indices, self.num_columns, names=("x_indptr", "x_indices"))
+        return checked_lists(
+            self.indptr, self.indices, self.num_columns, owner="features", names=("x_indptr", "x_indices")
+        )
 
     def rows(self, node_id: Ints) -> NDArray[np.float32]:
         """Return the dense float32 rows of `node_id`: [len(node_id), F]."""
@@ -259,11 +261,16 @@ class Graph:
         The compiled core checks what it reads and takes the arrays themselves.
         """
         names = ("indptr", "indices")
-        return checked_lists(self.indptr, self.indices, self.num_nodes, path=self.path, names=names)
+        return checked_lists(self.indptr, self.indices, self.num_nodes, owner=self._owner, names=names)
+
+    @property
+    def _owner(self) -> object:
+        """The name of the graph in messages."""
+        return self.path or "graph in memory"
 
     def list_bounds(self, node_id: Ints) -> tuple[Ints, Ints]:
         """Return where the lists of some nodes begin and end in indices, after a check of these values alone."""
-        return checked_bounds(self.indptr, self.num_edges, node_id, self.path)
+        return checked_bounds(self.indptr, self.num_edges, node_id, self._owner)
 
     def degrees(self, node_id: Ints) -> Ints:
         """Return the lengths of the lists of some nodes, after a check of these values alone."""
@@ -272,11 +279,11 @@ class Graph:
 
     def senders(self, position: Ints) -> Ints:
         """Return the ids at some positions of indices, after a check of these values alone."""
-        return checked_ids(self.indices, self.num_nodes, position, self.path)
+        return checked_ids(self.indices, self.num_nodes, position, self._owner)
 
     def edges(self, position: Ints) -> Ints:
         """Return the (sender, receiver) of the edges at some positions, checked. [P, 2]"""
-        rows = checked_rows(self.indptr, self.num_edges, position, self.path)
+        rows = checked_rows(self.indptr, self.num_edges, position, self._owner)
         return np.stack((self.senders(position), rows), axis=1)
 
     def split(self, name: str) -> Ints:
@@ -284,8 +291,7 @@ class Graph:
         node_id = np.asarray(self.splits[name], dtype=np.int64)
         if len(node_id) and not 0 <= node_id.min() <= node_id.max() < self.num_nodes:
             wrong = node_id.min() if node_id.min() < 0 else node_id.max()
-            owner = "Graph" if self.path is None else self.path
-            raise FolderError(f"{owner}: split {name} must have {id_range(self.num_nodes)}, got {int(wrong)}")
+            raise FolderError(f"{self._owner}: split {name} must have {id_range(self.num_nodes)}, got {int(wrong)}")
         return node_id
 
     def raise_damage(self) -> None:

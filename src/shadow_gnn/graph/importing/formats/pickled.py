@@ -102,7 +102,7 @@ def _guarded(path: Path, read: Callable[[], Any]) -> Any:
         *(ValueError, TypeError, IndexError, KeyError, AttributeError),
         *(EOFError, OverflowError, RecursionError, MemoryError, zipfile.BadZipFile),
     ) as error:
-        raise SourceError(f"{path}: must be a pickle of plain arrays: {error}") from error
+        raise SourceError(f"{path}: must be a pickle of plain arrays: {str(error) or type(error).__name__}") from error
 
 
 def _read_legacy(handle: BinaryIO) -> Any:
