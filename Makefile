@@ -5,11 +5,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(wildcard core/*.h core/*.cpp)
-SANITIZED := build/sanitized
+SANITIZERS := address,undefined
+SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz-core sanitized-core clean
+.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads sanitized-core clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,8 +60,13 @@ sanitize: sanitized-core  ## Run the tests of the core under AddressSanitizer an
 fuzz-core: sanitized-core  ## Call every entry of the core with hostile arguments, 100,000 times, under sanitizers.
 	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m tests.core.hostile_calls --calls $(or $(CALLS),100000)
 
+fuzz-threads:  ## Make 20,000 of these calls under ThreadSanitizer.
+	$(MAKE) sanitized-core SANITIZERS=thread
+	tools/with_sanitized_core.sh $(BIN)/python build/sanitized-thread -m tests.core.hostile_calls \
+	  --calls $(or $(CALLS),20000)
+
 sanitized-core: $(VENV)/installed
-	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=$(SANITIZERS) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
 	$(BIN)/cmake --build $(SANITIZED)

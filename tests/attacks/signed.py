@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shadow_gnn.base.checked_json import dump_checked
-from shadow_gnn.base.files import describe_file, write_file
+from shadow_gnn.base.files import NpyError, describe_file, read_npy_header, write_file
 
 
 def sign(folder: Path, change: Callable[[dict[str, Any]], object] = lambda content: None) -> None:
@@ -51,8 +51,9 @@ def _describe(path: Path, entry: dict[str, Any]) -> list[int]:
     found = describe_file(path)
     entry |= {"num_bytes": found.num_bytes, "blake2b": found.checksum}
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-        entry |= {"dtype": array.dtype.name, "shape": list(array.shape)}
-    except (ValueError, OSError, EOFError):  # A damaged header keeps what graph.json said.
+        with path.open("rb") as handle:
+            header = read_npy_header(handle)
+        entry |= {"dtype": header.dtype.name, "shape": list(header.shape)}
+    except NpyError:  # A damaged header keeps what graph.json said.
         pass
     return list(found.blocks)

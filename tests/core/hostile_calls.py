@@ -10,8 +10,6 @@ longer than two seconds. `make fuzz-core` runs it with a sanitized core.
 from __future__ import annotations
 
 import argparse
-import mmap
-import os
 import random
 import signal
 import sys
@@ -19,19 +17,19 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import tests.conftest  # noqa: F401  Puts a sanitized core in the place of the installed one.
 from tests.core.hostile_arguments import good_lists, spoil, view
+from tests.watched import FAULT, watch
 
 from shadow_gnn import _core
 
 NAMED = (ValueError, TypeError, IndexError, OverflowError, MemoryError, _core.CorruptGraph, _core.FileChanged)
 PATIENCE = 0.25  # seconds until a call gets the signal
 LIMIT = 2.0  # seconds that any call may take
-DEAF = 30.0  # seconds until a call that answers nothing is given up
-FAULT = 3  # exit code of the process that calls; others are of its death
 BIG = 2**31 - 1
 
 Arguments = tuple[list[Any], dict[str, Any]]
@@ -461,13 +459,13 @@ def _lose_patience(*_: object) -> None:
     raise Patience
 
 
-def work(seed: int, numbers_of_calls: range, at: mmap.mmap) -> int:
+def work(seed: int, numbers_of_calls: range, tell: Callable[[int], None]) -> int:
     """Make calls one after the other; return an exit code."""
     signal.signal(signal.SIGALRM, _lose_patience)
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     for number in numbers_of_calls:
-        at[:8] = number.to_bytes(8, "little")
+        tell(number)
         begin = time.monotonic()
         try:
             outcomes[call(seed, number)] += 1
@@ -497,34 +495,6 @@ def _never_returned(outcomes: Counter[str]) -> set[str]:
     return {name for name in GENERATORS if not outcomes[f"{name}: returned"]}
 
 
-def watch(seed: int, numbers_of_calls: range) -> int:
-    """Let a fork make the calls; tell of its death, and of a call that never ends."""
-    at = mmap.mmap(-1, 8)
-    pid = os.fork()
-    if pid == 0:
-        code = work(seed, numbers_of_calls, at)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    last, since = bytes(at[:8]), time.monotonic()
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        number = int.from_bytes(at[:8], "little")
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            if code not in (0, FAULT):
-                print(f"call {number} of seed {seed}: the process died with {code}", file=sys.stderr)
-            return int(code != 0)
-        if bytes(at[:8]) != last:
-            last, since = bytes(at[:8]), time.monotonic()
-        if time.monotonic() - since > DEAF:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            print(f"call {number} of seed {seed}: is deaf to signals", file=sys.stderr)
-            return 1
-        time.sleep(0.02)
-
-
 def main() -> None:
     """Check that there is a generator for every entry, then call."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -535,7 +505,8 @@ def main() -> None:
     unknown = entries() ^ set(GENERATORS)
     if unknown:
         sys.exit(f"GENERATORS must be those of the core's entries, these are not in both: {', '.join(sorted(unknown))}")
-    sys.exit(watch(options.seed, range(options.first, options.first + options.calls)))
+    numbers_of_calls = range(options.first, options.first + options.calls)
+    sys.exit(watch(f"seed {options.seed}, call", numbers_of_calls, partial(work, options.seed)))
 
 
 if __name__ == "__main__":

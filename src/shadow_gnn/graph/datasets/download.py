@@ -7,6 +7,7 @@ shows no progress and mistakes a half-finished file for a complete one.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
@@ -15,7 +16,7 @@ from urllib.request import urlopen
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, replace_file
-from shadow_gnn.graph.importing.archive import inflate_limit
+from shadow_gnn.graph.importing.archive import inflate_limit, plain_members
 
 _BLOCK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 60
@@ -37,7 +38,7 @@ def unpack(archive: Path, folder: Path, progress: Progress) -> None:
     """Unpack a zip archive without its outermost folder; existing files are kept."""
     try:
         with zipfile.ZipFile(archive) as source:
-            members = [member for member in source.infolist() if not member.is_dir()]
+            members = [member for member in plain_members(source) if not member.is_dir()]
             if sum(member.file_size for member in members) > inflate_limit(archive.stat().st_size):
                 raise SourceError(f"{archive}: would inflate to too many bytes, like a zip bomb")
             for number, member in enumerate(members):
@@ -49,7 +50,7 @@ def unpack(archive: Path, folder: Path, progress: Progress) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with source.open(member) as content:
                     replace_file(path, _blocks(content, member.file_size, path.name, progress), member.file_size)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, RuntimeError, EOFError, ValueError, zlib.error) as error:
         raise SourceError(f"{archive}: is not a readable zip archive: {error}") from error
 
 
