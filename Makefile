@@ -57,6 +57,9 @@ SANITIZED_TESTS := tests/extract tests/core tests/normal tests/nn/sparse/test_op
 sanitize: sanitized-core  ## Run the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer.
 	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m pytest -m "not slow" $(SANITIZED_TESTS)
 
+fuzz: $(VENV)/installed  ## Fuzz the core, the readers of files and damaged folders for SECONDS=300.
+	$(BIN)/python -m tests.fuzz.run --seconds $(or $(SECONDS),300)
+
 fuzz-core: sanitized-core  ## Call every entry of the core with hostile arguments, 100,000 times, under sanitizers.
 	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m tests.core.hostile_calls --calls $(or $(CALLS),100000)
 

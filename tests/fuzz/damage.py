@@ -1,4 +1,4 @@
-"""Damage to a graph folder as disks, copies and people cause it: bits, cuts, swapped and missing files, false counts."""
+"""Damage to a graph folder as disks, copies and people cause it: bits, cuts, swapped or missing files, wrong counts."""
 
 from __future__ import annotations
 

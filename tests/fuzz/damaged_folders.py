@@ -65,10 +65,10 @@ def try_folder(seed: int, number: int, sound: list[tuple[Path, str]], place: Pat
     return "other results, not found by --verify", what
 
 
-def work(seed: int, check: bool, numbers: range, tell: Callable[[int], None]) -> int:
+def work(seed: int, check: bool, seconds: float, numbers: range, tell: Callable[[int], None]) -> int:
     """Try folders one after the other; return an exit code."""
     ends: Counter[str] = Counter()
-    slowest = 0.0
+    slowest, stop = 0.0, time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         sound = []
         for number, graph in enumerate(graphs()):
@@ -88,7 +88,9 @@ def work(seed: int, check: bool, numbers: range, tell: Callable[[int], None]) ->
             if slowest > LIMIT or (check and end.startswith("other")) or end.endswith("not found by --verify"):
                 print(f"seed {seed}, folder {number}: {what}: {end}, {slowest:.1f} s", file=sys.stderr)
                 return FAULT
-    print(f"{len(numbers):,} damaged folders of seed {seed}: ", end="")
+            if time.monotonic() > stop:
+                break
+    print(f"{ends.total():,} damaged folders of seed {seed}: ", end="")
     print(", ".join(f"{end} {count:,}" for end, count in ends.most_common()), f"; the slowest took {slowest:.2f} s")
     return 0
 
@@ -99,10 +101,12 @@ def main() -> None:
     parser.add_argument("--folders", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--no-check", action="store_true")
     options = parser.parse_args()
     numbers = range(options.first, options.first + options.folders)
-    sys.exit(watch(f"seed {options.seed}, folder", numbers, partial(work, options.seed, not options.no_check)))
+    trial = partial(work, options.seed, not options.no_check, options.seconds)
+    sys.exit(watch(f"seed {options.seed}, folder", numbers, trial))
 
 
 if __name__ == "__main__":

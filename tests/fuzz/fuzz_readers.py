@@ -23,9 +23,9 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.fuzz.kept import kept_inputs, unpack
 from tests.watched import FAULT, watch
 
-CORPUS = Path(__file__).parent / "corpus"
 FAILED = Path("failed-inputs")
 LIMIT = 5.0
 """Seconds of CPU time that any input may take, with coverage measured."""
@@ -58,7 +58,7 @@ def inputs_of(name: str) -> list[bytes]:
     """Return the good inputs of a reader and the kept ones."""
     from tests.fuzz.readers import READERS
 
-    return READERS[name].seeds() + [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
+    return READERS[name].seeds() + kept_inputs(name)
 
 
 def mutated(rng: random.Random, known: list[bytes]) -> bytes:
@@ -86,16 +86,8 @@ def mutated(rng: random.Random, known: list[bytes]) -> bytes:
     return bytes(data[:_MOST_BYTES])
 
 
-def make_sound_files() -> None:
-    """Make the files that inputs change, before the clock starts."""
-    from tests.fuzz.readers import sound_files
-
-    sound_files()
-
-
 def work(name: str, seed: int, seconds: float, numbers: range, tell: Callable[[int], None]) -> int:
     """Try the known inputs and random changes of them until the time or the numbers are over; return an exit code."""
-    make_sound_files()
     known, ends, stop = inputs_of(name), Counter[str](), time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
@@ -123,12 +115,11 @@ def keep_failed(name: str, data: bytes) -> Path:
 
 def guided(name: str, seconds: int, found: Path) -> int:
     """Let Atheris choose inputs in a process of its own; return its exit code."""
-    found.mkdir(parents=True, exist_ok=True)
+    unpack(name, found)
     FAILED.mkdir(exist_ok=True)
     options = [f"-max_total_time={seconds}", f"-max_len={_MOST_BYTES}", "-timeout=30", "-rss_limit_mb=4000"]
     options += [f"-artifact_prefix={FAILED}/{name}-", "-print_final_stats=1", "-verbosity=0"]
     command = [sys.executable, "-m", "tests.fuzz.fuzz_readers", "--guided", name, *options, str(found)]
-    command += [str(CORPUS / name)] if (CORPUS / name).is_dir() else []
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     tried = [line.split()[-1] for line in done.stderr.splitlines() if "number_of_executed_units" in line]
     print(f"{name}: {int(tried[0]) if tried else 0:,} inputs chosen by coverage, exit code {done.returncode}")
@@ -144,9 +135,10 @@ def _guided_process(name: str, arguments: list[str]) -> None:
         import tests.fuzz.readers as readers
 
     found = Path(next(argument for argument in arguments if not argument.startswith("-")))
-    for number, data in enumerate(readers.READERS[name].seeds()):
-        (found / f"seed-{number}").write_bytes(data)
     with tempfile.TemporaryDirectory() as folder:
+        for number, data in enumerate(readers.READERS[name].seeds()):
+            (found / f"seed-{number}").write_bytes(data)
+            attempt(name, data, Path(folder) / "place")  # Imports what is imported late, before the clock starts.
         atheris.Setup([sys.argv[0], *arguments], lambda data: attempt(name, data, Path(folder) / "place"))
         atheris.Fuzz()
 
@@ -156,7 +148,7 @@ def main() -> None:
     if "--guided" in sys.argv:
         _guided_process(sys.argv[2], sys.argv[3:])
         return
-    from tests.fuzz.readers import READERS
+    from tests.fuzz.readers import READERS, SOUND, sound_files
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
@@ -175,12 +167,12 @@ def main() -> None:
     engine = options.engine or ("atheris" if find_spec("atheris") else "random")
     if engine == "random":
         print("atheris is not used: inputs are random changes of good ones, not chosen by coverage")
+    os.environ[SOUND] = str(sound_files())  # Also for the processes of Atheris.
     share, failures = options.seconds / len(names), 0
     for name in names:
         if engine == "atheris":
             failures += guided(name, max(1, int(share)), options.found / name) != 0
         else:
-            make_sound_files()
             trial = partial(work, name, options.seed, share)
             failures += watch(f"{name}, seed {options.seed}, input", range(options.inputs), trial)
     sys.exit(min(failures, 1))

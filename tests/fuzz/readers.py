@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import io
 import json
+import os
 import pickle
 import random
 import shutil
@@ -40,6 +41,9 @@ from shadow_gnn.training.checkpoint import read_checkpoint
 from shadow_gnn.training.runs.folder import create_run, open_run
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
+SOUND = "SHADOW_FUZZ_FILES"
+"""Environment variable with the folder of the sound files."""
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -53,7 +57,9 @@ class Reader:
 
 @cache
 def sound_files() -> Path:
-    """Make the sound files once: graph folders, a run, and sources of imports."""
+    """Make the sound files once: graph folders, a run, and sources of imports; or find those of another process."""
+    if SOUND in os.environ:
+        return Path(os.environ[SOUND])
     place = Path(tempfile.mkdtemp(prefix="shadow-fuzz-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     save_graph(full_graph(), place / "full")
@@ -238,7 +244,9 @@ READERS: dict[str, Reader] = {
     "model-weights": Reader(_file("trained", "model.safetensors"), _use_weights),
     "scope-file": Reader(_file("scopes"), _use_scopes),
     "recipe": Reader(_file("run", "recipe.toml"), _use_recipe),
-    "edge-list": Reader(lambda: [b"src,dst,weight\n0,1,2.5\n1,2,1\n", b"a\tb\nb\tc\n", b"# x\n0 1\n"], _imported("e.csv")),
+    "edge-list": Reader(
+        lambda: [b"src,dst,weight\n0,1,2.5\n1,2,1\n", b"a\tb\nb\tc\n", b"# x\n0 1\n"], _imported("e.csv")
+    ),
     "parquet": Reader(lambda: [_parquet()], _imported("e.parquet")),
     "npz": Reader(lambda: [_npz()], _imported("g.npz")),
     "saint": Reader(_edits, _folder_imported("saint", read_source)),
