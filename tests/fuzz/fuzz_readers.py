@@ -131,7 +131,11 @@ def guided(name: str, seconds: int, found: Path) -> int:
 def _guided_process(name: str, arguments: list[str]) -> None:
     import atheris
 
-    with atheris.instrument_imports(include=["shadow_gnn"], enable_loader_override=False):
+    import shadow_gnn._core  # noqa: F401
+
+    # Atheris instruments only what Python's own finder finds, not what that of an editable install does.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "Redirecting" not in type(finder).__name__]
+    with atheris.instrument_imports(include=["shadow_gnn"]):
         import tests.fuzz.readers as readers
 
     found = Path(next(argument for argument in arguments if not argument.startswith("-")))
@@ -139,7 +143,11 @@ def _guided_process(name: str, arguments: list[str]) -> None:
         for number, data in enumerate(readers.READERS[name].seeds()):
             (found / f"seed-{number}").write_bytes(data)
             attempt(name, data, Path(folder) / "place")  # Imports what is imported late, before the clock starts.
-        atheris.Setup([sys.argv[0], *arguments], lambda data: attempt(name, data, Path(folder) / "place"))
+
+        def use(data: bytes) -> None:  # libFuzzer takes a result for a rejection.
+            attempt(name, data, Path(folder) / "place")
+
+        atheris.Setup([sys.argv[0], *arguments], use)
         atheris.Fuzz()
 
 
