@@ -24,7 +24,6 @@ from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
 from shadow_gnn.cli.training import memory, resume, runs, train, tune
-from shadow_gnn.graph.block_check import confirm_all
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
@@ -116,7 +115,7 @@ def main() -> NoReturn:
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
-        confirm_all()
+        _confirm_folders()
     except KeyboardInterrupt:
         _end_at_once("interrupted", 130)
     except _Terminated:
@@ -126,6 +125,14 @@ def main() -> NoReturn:
     if code == 130:
         _end_at_once("interrupted", 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _confirm_folders() -> None:
+    """Finish the checks of all graph folders that the command has opened, if it opened any."""
+    if "shadow_gnn.graph.block_check" in sys.modules:
+        from shadow_gnn.graph.block_check import confirm_all
+
+        confirm_all()
 
 
 def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> NoReturn:
