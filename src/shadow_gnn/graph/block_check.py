@@ -54,7 +54,7 @@ class FolderCheck:
             self.confirm()
             return
         self._thread = threading.Thread(target=self._in_background, name="shadow-check", daemon=True)
-        _running.append(self)
+        _running.append(self)  # Before the thread, which removes it.
         self._thread.start()
 
     def raise_fault(self) -> None:
@@ -104,7 +104,7 @@ _running: list[FolderCheck] = []
 
 def confirm_all() -> None:
     """Finish all checks of this process, and raise the first fault."""
-    for check in tuple(_running):
+    for check in tuple(_running):  # Threads that end shorten the list.
         check.confirm()
 
 
