@@ -30,6 +30,7 @@ class PprExtractor(BaseExtractor):
     """
 
     kind = "ppr"
+    follows_changes = True
 
     topk: Topk = 200
     teleport: Teleport = DEFAULT_TELEPORT
