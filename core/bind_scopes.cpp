@@ -93,9 +93,10 @@ nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64
 }
 
 nb::tuple extract_shared_ppr(const GraphView& graph, const In2<int64_t>& targets, const In1<double>& shares,
-                             int64_t topk, double teleport, double tolerance, double precision, bool positions,
-                             uint64_t seed, int num_threads, int hide) {
-  const bool valid = topk >= 1 && is_teleport(teleport) && is_tolerance(tolerance) && precision > 0 && hide == 0;
+                             int64_t topk, double teleport, double tolerance, double precision, double threshold,
+                             bool relative_threshold, int64_t max_nodes, bool positions, uint64_t seed, int num_threads,
+                             int hide) {
+  const bool valid = topk >= 1 && is_teleport(teleport) && is_tolerance(tolerance) && precision > 0 && threshold >= 0;
   if (!valid) throw std::invalid_argument("options of a PPR extraction are out of range");
   if (targets.shape(0) != 1 || shares.shape(0) != targets.shape(1)) {
     throw std::invalid_argument("targets must be one row, with a share for each");
@@ -111,8 +112,8 @@ nb::tuple extract_shared_ppr(const GraphView& graph, const In2<int64_t>& targets
     total += share;
   }
   if (!(std::abs(total - 1) < 1e-6)) throw std::invalid_argument("shares must be 1 in all");
-  const SharedPprOptions options{{teleport, topk, tolerance, precision, 0, true}, shares.data()};
-  return extract_scopes(graph, targets, request_of(options, INT32_MAX, positions, seed, num_threads));
+  const SharedPprOptions options{{teleport, topk, tolerance, precision, threshold, relative_threshold}, shares.data()};
+  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
 using Matrix = Array<nb::ro, nb::ndim<2>>;
@@ -374,7 +375,8 @@ void bind_scopes(nb::module_& m) {
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0, nb::arg("bare") = false);
   m.def("extract_shared_ppr", &extract_shared_ppr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(),
         nb::arg("shares").noconvert(), nb::kw_only(), nb::arg("topk"), nb::arg("teleport"), nb::arg("tolerance"),
-        nb::arg("precision"), nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
+        nb::arg("precision"), nb::arg("threshold"), nb::arg("relative_threshold"), nb::arg("max_nodes"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   nb::class_<FeatureArrays>(m, "Features")
       .def_static("dense", &FeatureArrays::dense, Guarded(), nb::arg("matrix").noconvert(),
                   nb::arg("scale").noconvert() = nb::none())

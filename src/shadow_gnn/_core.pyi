@@ -70,7 +70,6 @@ def extract_ppr(
     hide: int = 0,
     bare: bool = False,
 ) -> Scopes: ...
-
 def extract_shared_ppr(
     graph: GraphView,
     targets: Int64,
@@ -80,6 +79,9 @@ def extract_shared_ppr(
     teleport: float,
     tolerance: float,
     precision: float,
+    threshold: float,
+    relative_threshold: bool,
+    max_nodes: int,
     positions: bool,
     seed: int,
     num_threads: int,

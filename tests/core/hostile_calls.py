@@ -145,9 +145,9 @@ def ppr_options(rng: random.Random, _: int) -> dict[str, Any]:
 def make_shared_ppr(rng: random.Random) -> tuple[Callable[..., object], list[Any], dict[str, Any]]:
     size = rng.choice([1, 5, 30])
     targets = np.unique(ids(rng, size, 3))[None]
-    options = {"topk": 9, "teleport": 0.3, "tolerance": rng.choice([0.0, 1e-9]), "precision": 0.15, "positions": True}
     shares = np.full(targets.shape[1], 1 / targets.shape[1])
-    return _core.extract_shared_ppr, [view(rng, size), targets, shares], options | {"seed": 0, "num_threads": 1}
+    options = {name: value for name, value in ppr_options(rng, size).items() if name not in ("stochastic", "bare")}
+    return _core.extract_shared_ppr, [view(rng, size), targets, shares], options | common(rng)
 
 
 def khop_options(rng: random.Random, _: int) -> dict[str, Any]:
