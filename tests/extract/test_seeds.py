@@ -95,7 +95,7 @@ def test_seeds_in_a_changed_graph():
         ([1, 2], [1.0], "weight must have one value for each of 2 nodes"),
         ([1], [0.0], "weight must be positive and finite, got 0.0"),
         ([1], [float("nan")], "weight must be positive and finite, got nan"),
-        ({1: 1.0}, [1.0], "weight must not be given beside a mapping"),
+        ({1: 1.0}, [1.0], "weight must not be given with a mapping"),
     ],
 )
 def test_wrong_seeds(nodes, weight, message):

@@ -29,7 +29,7 @@ class Seeds:
         """Sort node ids with their weights, 1 each by default; a mapping has the weight of each id."""
         if isinstance(nodes, Mapping):
             if weight is not None:
-                raise ValueError("Seeds: weight must not be given beside a mapping, which holds the weights")
+                raise ValueError("Seeds: weight must not be given with a mapping, which holds the weights")
             weight, nodes = list(nodes.values()), list(nodes)
         node_id = np.asarray(nodes)
         if node_id.ndim != 1 or node_id.dtype.kind not in "iu" or not len(node_id):
