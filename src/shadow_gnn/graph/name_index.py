@@ -21,10 +21,11 @@ class NameIndex:
     """A table of all names, made once; it takes about 100 bytes for each name."""
 
     def __init__(self, names: Names) -> None:
-        """Read all names; of equal ones the first node has the name."""
+        """Read all names; of equal ones the first node has the name, and an empty one is of a removed node."""
         self._ids: dict[str, int] = {}
         for node_id in range(len(names)):
             self._ids.setdefault(names[node_id], node_id)
+        self._ids.pop("", None)
 
     def __len__(self) -> int:
         return len(self._ids)

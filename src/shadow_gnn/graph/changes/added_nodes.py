@@ -66,6 +66,7 @@ class AddedNames:
         """Add no name yet."""
         self.stored, self.first = stored, len(stored)
         self._names: list[str] = []
+        self._forgotten: set[int] = set()
 
     def __len__(self) -> int:
         return self.first + len(self._names)
@@ -73,8 +74,21 @@ class AddedNames:
     def __getitem__(self, node_id: int) -> str:
         if not 0 <= node_id < len(self):
             raise IndexError(f"AddedNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
+        return "" if node_id in self._forgotten else self.original(node_id)
+
+    def original(self, node_id: int) -> str:
+        """Return the name that a node had before it was removed."""
         return self.stored[node_id] if node_id < self.first else self._names[node_id - self.first]
 
     def append(self, names: Sequence[str]) -> None:
         """Name the next nodes."""
         self._names.extend(names)
+
+    def forget(self, node_id: int) -> None:
+        """Take the name of a node away."""
+        self._forgotten.add(node_id)
+
+    @property
+    def forgotten(self) -> frozenset[int]:
+        """Nodes of this layer without a name."""
+        return frozenset(self._forgotten)

@@ -5,7 +5,7 @@ Not for: keeping the changes on disk (log.py), or checking what a caller wants c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 _EDGE_ARRAYS = ("edge_weight", "edge_attr", "edge_id")
+_BLOCK_NODES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +142,12 @@ class ChangedGraph(Graph):
         """Return the list of a node: its entries, their weights (none in an unweighted graph) and positions."""
         _, ids, weight, position = _core.lists_of(self.view, node, node + 1)
         return ids, weight, position
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[Any], Ints]]:
+        """Iterate over all lists: the first node of a block, and for each entry the sender and the receiver's place."""
+        for first in range(0, self.num_nodes, _BLOCK_NODES):
+            begin, senders, _, _ = _core.lists_of(self.view, first, min(first + _BLOCK_NODES, self.num_nodes))
+            yield first, senders, np.repeat(np.arange(len(begin) - 1), np.diff(begin))
 
     def _ends(self, sender: Ints, receiver: Ints) -> tuple[Ints, Ints]:
         """Return the ends of the stored entries of some edges: both directions, one after the other, if undirected."""
