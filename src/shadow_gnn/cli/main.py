@@ -16,7 +16,7 @@ from typing import NoReturn
 import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
-from shadow_gnn.cli.data import diffuse, generate, get, importing, info
+from shadow_gnn.cli.data import compact, diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
@@ -43,6 +43,9 @@ add_command(data, "list", get.list_command)
 add_command(data, "generate", generate.generate_command)
 add_command(data, "diffuse", diffuse.diffuse_command)
 app.add_typer(data, name="data", rich_help_panel="Data")
+graph = new_app("Maintain graph folders that are served.")
+add_command(graph, "compact", compact.compact_command)
+app.add_typer(graph, name="graph", rich_help_panel="Data")
 _COMMANDS = {
     "Scopes": {
         "extract": extract.extract_command,

@@ -29,7 +29,7 @@ _BLOCK_NODES = 1 << 16
 
 @dataclass(frozen=True)
 class Compacted:
-    """What compaction did."""
+    """Result of a compaction."""
 
     folder: str
     num_updates: int
