@@ -22,7 +22,7 @@ def folder(tmp_path):
     folder = tmp_path / "g"
     save_graph(Graph(np.array([0, 1, 2, 2]), np.array([1, 0], np.int32)), folder)
     live = LiveGraph(open_graph(folder), log_folder(folder))
-    assert live.commit([Update(set_edges=np.array([[1, 2]]))]) == [1]
+    assert live.commit([Update(set_edges=np.array([[1, 2]]))])[0].version == 1
     live.close()
     return folder
 

@@ -19,7 +19,7 @@ from tests.extract.changed import Plain, attr_of, features_of, plain_graphs, som
 
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.graph.changes.compact import compact
-from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, log_folder
+from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, Made, log_folder
 from shadow_gnn.graph.changes.log import LOG, NEXT
 from shadow_gnn.graph.changes.update import Update, edges_of_nodes
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
@@ -91,7 +91,7 @@ def test_replayed_and_folded_updates_are_the_graph_built_from_scratch(plain, dat
         live = LiveGraph(open_graph(folder), log)
         for _ in range(data.draw(st.integers(0, 4))):
             (result,) = live.commit([draw_update(data.draw, plain)])
-            assert result == live.version
+            assert result.version == live.version
         live.close()
     version = live.version
     compact(folder, log, folder.with_name("other"))
@@ -153,8 +153,7 @@ def test_a_wrong_update_is_one_line_and_changes_nothing(update, message, tmp_pat
 def test_a_group_has_good_and_wrong_updates_and_later_ones_see_earlier_ones(tmp_path):
     live = LiveGraph(star().graph(), tmp_path)
     results = live.commit([new_nodes(4, 1), edges((9, 0, 1.0)), edges((4, 1, 1.0)), new_nodes(4, 1)])
-    assert results[0] == 1
-    assert results[2] == 2
+    assert (results[0], results[2]) == (Made(1, 4), Made(2, 5))
     assert "got 9" in str(results[1])
     assert "'node 4' is taken" in str(results[3])
     assert live.graph.neighbors(4)[0].tolist() == [1]
@@ -164,16 +163,16 @@ def test_a_group_has_good_and_wrong_updates_and_later_ones_see_earlier_ones(tmp_
 def test_a_key_makes_an_update_once_also_after_a_restart_and_after_folding(tmp_path):
     folder = tmp_path / "g"
     save_graph(star().graph(), folder)
-    update = new_nodes(4, 1, key="order 17")
+    update = new_nodes(4, 1, key="order 17", digest="a")
     live = LiveGraph(open_graph(folder), tmp_path / "log")
-    assert live.commit([update, update]) == [1, 1]
-    assert live.commit([update]) == [1]
-    (conflict,) = live.commit([edges((0, 1, 1.0), key="order 17")])
+    assert live.commit([update, lambda first: replace(update, num_nodes=first)]) == [Made(1, 4), Made(1, 4)]
+    assert live.commit([update]) == [Made(1, 4)]
+    (conflict,) = live.commit([replace(edges((0, 1, 1.0), key="order 17"), digest="b")])
     assert isinstance(conflict, KeyConflict)
     live.close()
     compact(folder, tmp_path / "log")
     live = LiveGraph(open_graph(folder), tmp_path / "log")
-    assert live.commit([update]) == [1]
+    assert live.commit([update]) == [Made(1, 4)]
     assert live.graph.num_nodes == 5
     live.close()
 
@@ -186,10 +185,10 @@ def test_a_removed_node_loses_edges_and_name_and_keeps_its_id(directed, tmp_path
     save_graph(plain.graph(), folder)
     live = LiveGraph(open_graph(folder), tmp_path / "log")
     gone = edges_of_nodes(live.graph, np.array([0]))
-    assert live.commit([Update(remove_edges=gone, remove_nodes=(0,))]) == [1]
+    assert live.commit([Update(remove_edges=gone, remove_nodes=(0,))]) == [Made(1, 4)]
     assert (live.graph.num_nodes, live.graph.num_edges) == (4, 0)
     assert live.names.find("node 0") is None
-    assert live.commit([replace(new_nodes(0, 1), names=("node 0",))]) == [2]
+    assert live.commit([replace(new_nodes(0, 1), names=("node 0",))]) == [Made(2, 4)]
     assert live.names.find("node 0") == 4
     live.close()
     compact(folder, tmp_path / "log")
@@ -237,7 +236,7 @@ def test_a_full_disk_refuses_all_of_a_group(tmp_path, monkeypatch):
         live.commit([edges((1, 2, 1.0)), edges((1, 3, 1.0))])
     monkeypatch.undo()
     assert (live.version, live.graph.num_edges) == (0, 6)
-    assert live.commit([edges((1, 2, 1.0))]) == [1]
+    assert live.commit([edges((1, 2, 1.0))]) == [Made(1, 4)]
     live.close()
 
 
@@ -274,8 +273,8 @@ from shadow_gnn.graph.changes.update import Update
 from shadow_gnn.graph.store import open_graph
 live = LiveGraph(open_graph(sys.argv[1]), Path(sys.argv[2]))
 for number in range(live.version, 10**9):
-    (version,) = live.commit([Update(key=str(number), num_nodes=1)])
-    sys.stdout.write(f"{version}\\n")
+    (made,) = live.commit([Update(key=str(number), num_nodes=1)])
+    sys.stdout.write(f"{made.version}\\n")
     sys.stdout.flush()
 """
 

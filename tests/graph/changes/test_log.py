@@ -143,7 +143,7 @@ def test_a_stopped_change_to_a_compacted_folder_is_finished_or_dropped(folder):
     take_over(folder, GRAPH)
     assert not (folder / NEXT).exists()
     assert reopened(folder).records == [b"a"]
-    (folder / NEXT).write_bytes(head_of(OTHER, 1, [("key", "sum")]).to_bytes() + frame_of([b"later"], 1))
+    (folder / NEXT).write_bytes(head_of(OTHER, 1, [("key", "sum", 1, 0)]).to_bytes() + frame_of([b"later"], 1))
     log = UpdateLog(folder, OTHER)
     log.close()
-    assert (log.head.first, log.head.keys, log.records, log.next_number) == (1, (("key", "sum"),), [b"later"], 2)
+    assert (log.head.first, log.head.keys, log.records, log.next_number) == (1, (("key", "sum", 1, 0),), [b"later"], 2)

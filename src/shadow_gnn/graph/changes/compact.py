@@ -68,7 +68,7 @@ def replace_folder(
 
     def prepare(graph: Graph) -> None:
         """Write the next log, from which a restart goes on if the new folder has its name by then."""
-        head = head_of(graph, live.version, live.keys.pairs())
+        head = head_of(graph, live.version, live.keys.rows())
         frames = frame_of(later, live.version) if later else b""
         write_file(log / NEXT, head.to_bytes() + frames)
 

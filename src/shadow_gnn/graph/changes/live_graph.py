@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from shadow_gnn.base.files import checksum_of
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
-from shadow_gnn.graph.changes.log import UpdateLog
+from shadow_gnn.graph.changes.log import Key, UpdateLog
 from shadow_gnn.graph.changes.update import Update
 from shadow_gnn.graph.name_index import NameIndex
 from shadow_gnn.graph.record import Graph
@@ -33,53 +33,63 @@ class KeyConflict(ValueError):
     """An idempotency key was used for another update before."""
 
 
+@dataclass(frozen=True)
+class Made:
+    """An update that was made."""
+
+    version: int
+    """Version of the graph after it."""
+    first_node: int
+    """Id of its first new node, if it has any."""
+
+
+Wish = Update | Callable[[int], Update]
+"""An update, or a function that makes it when the id of its first new node is known."""
+
+
 class RepeatedKeys:
-    """The latest idempotency keys, each with a checksum of its update and the version that it gave."""
+    """The latest idempotency keys, each with the digest of its update and what it gave."""
 
-    def __init__(self, keys: Sequence[tuple[str, str]] = (), version: int = 0) -> None:
-        """Start with keys of updates up to a version."""
-        self._known = OrderedDict((key, (sum_, version)) for key, sum_ in keys)
+    def __init__(self, keys: Sequence[Key] = ()) -> None:
+        """Start with keys that are known."""
+        self._known = OrderedDict((key, (digest, Made(version, first))) for key, digest, version, first in keys)
 
-    def version_of(self, update: Update) -> int | None:
-        """Return the version that an update with this key gave, None if the key is new."""
-        if update.key is None or (found := self._known.get(update.key)) is None:
+    def find(self, key: str | None, digest: str) -> Made | None:
+        """Return what the update with this key gave, None if the key is new."""
+        if key is None or (found := self._known.get(key)) is None:
             return None
-        if found[0] != _sum_of(update):
-            raise KeyConflict(f"update: key must be new for another update, {update.key!r} was used before")
+        if found[0] != digest:
+            raise KeyConflict(f"update: key must be new for another update, {key!r} was used before")
         return found[1]
 
-    def add(self, update: Update, version: int) -> None:
+    def add(self, update: Update, made: Made) -> None:
         """Remember an update; the oldest ones are forgotten."""
         if update.key is not None:
-            self._known[update.key] = (_sum_of(update), version)
+            self._known[update.key] = (update.digest, made)
             while len(self._known) > KEPT_KEYS:
                 self._known.popitem(last=False)
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return the keys with their checksums, the oldest first."""
-        return [(key, sum_) for key, (sum_, _) in self._known.items()]
-
-
-def _sum_of(update: Update) -> str:
-    return checksum_of(update.to_bytes())
+    def rows(self) -> list[Key]:
+        """Return all that is known, the oldest first."""
+        return [(key, digest, made.version, made.first_node) for key, (digest, made) in self._known.items()]
 
 
 class LiveGraph:
-    """A graph with its updates. One thread commits; `lock` keeps the graph as it is while others read it."""
+    """A graph with its updates. `lock` keeps it as it is while it is read; `committing` keeps new updates waiting."""
 
     def __init__(self, stored: Graph, log: Path | None = None, *, note: Callable[[str], None] = lambda _: None) -> None:
         """Open a graph with the updates of its log; without a log folder it takes updates that no restart knows.
 
         note: receives a line if a record that was not finished was cut off.
         """
-        self.stored, self.lock = stored, threading.RLock()
+        self.stored, self.lock, self.committing = stored, threading.RLock(), threading.RLock()
         self.log = None if log is None else UpdateLog(log, stored)
         self.graph = ChangedGraph(stored)
         self.names = None if stored.node_name is None else NameIndex(stored.node_name)
         first = 0 if self.log is None else self.log.head.first
         self.version = first
         """Updates since the first graph folder: the number of the next one."""
-        self.keys = RepeatedKeys(() if self.log is None else self.log.head.keys, first)
+        self.keys = RepeatedKeys(() if self.log is None else self.log.head.keys)
         if self.log is not None:
             if self.log.cut:
                 note(f"{self.log.path}: {self.log.cut} bytes of an unfinished last update were cut off")
@@ -87,30 +97,21 @@ class LiveGraph:
                 self._apply(Update.from_bytes(record))
             self.log.records.clear()
 
-    def commit(self, updates: Sequence[Update]) -> list[int | Exception]:
-        """Make updates safe in the log, together, then visible; return the version after each, or why it was refused.
+    def commit(self, wishes: Sequence[Wish]) -> list[Made | Exception]:
+        """Make updates safe in the log, together, then visible; return what each gave, or why it was refused.
 
         An update with a known key is not made again. A WriteError means that none was made.
         """
-        results: list[int | Exception] = []
-        fresh: list[Update] = []
-        trial = Trial(self)
-        for update in updates:
-            try:
-                known = trial.known(update)
-                if known is None:
-                    trial.take(update)
-                    fresh.append(update)
-                results.append(self.version + len(fresh) if known is None else known)
-            except ValueError as error:
-                results.append(error)
-        if fresh:
-            if self.log is not None:
-                self.log.append([update.to_bytes() for update in fresh])
-            with self.lock:
-                for update in fresh:
-                    self._apply(update)
-        return results
+        with self.committing:
+            trial = Trial(self)
+            results = [trial.result(wish) for wish in wishes]
+            if trial.fresh:
+                if self.log is not None:
+                    self.log.append([update.to_bytes() for update in trial.fresh])
+                with self.lock:
+                    for update in trial.fresh:
+                        self._apply(update)
+            return results
 
     def _apply(self, update: Update) -> None:
         first = self.graph.num_nodes
@@ -122,7 +123,7 @@ class LiveGraph:
                 if (old := self._old_name(node)) is not None:
                     self.names.remove(old)
         self.version += 1
-        self.keys.add(update, self.version)
+        self.keys.add(update, Made(self.version, first))
 
     def _old_name(self, node: int) -> str | None:
         """Return the name that a node had before it was removed, None if another node has that name now."""
@@ -142,17 +143,22 @@ class Trial:
 
     def __init__(self, live: LiveGraph) -> None:
         """Start from the graph as it is."""
+        self.fresh: list[Update] = []
+        """Updates to make."""
         self._live, self._taken = live, RepeatedKeys()
-        self._count = 0
         self._num_nodes = live.graph.num_nodes
         self._names: set[str] = set()
 
-    def known(self, update: Update) -> int | None:
-        """Return the version of an update that was made before or is in this group."""
-        found = self._live.keys.version_of(update)
-        return self._taken.version_of(update) if found is None else found
+    def result(self, wish: Wish) -> Made | Exception:
+        """Return what an update gives, or the ValueError that refuses it."""
+        try:
+            update = wish if isinstance(wish, Update) else wish(self._num_nodes)
+            known = self._live.keys.find(update.key, update.digest) or self._taken.find(update.key, update.digest)
+            return known or self._take(update)
+        except ValueError as error:
+            return error
 
-    def take(self, update: Update) -> None:
+    def _take(self, update: Update) -> Made:
         """Check an update and count it; raise a ValueError if it does not fit."""
         graph = self._live.graph
         update.check(graph, extra_nodes=self._num_nodes - graph.num_nodes)
@@ -160,7 +166,9 @@ class Trial:
         for name in update.names or ():
             if name in self._names or (names is not None and names.find(name) is not None):
                 raise ValueError(f"update: names of new nodes must be new, {name!r} is taken")
-            self._names.add(name)
-        self._count += 1
+        self._names.update(update.names or ())
+        self.fresh.append(update)
+        made = Made(self._live.version + len(self.fresh), self._num_nodes)
         self._num_nodes += update.num_nodes
-        self._taken.add(update, self._live.version + self._count)
+        self._taken.add(update, made)
+        return made

@@ -34,6 +34,10 @@ MAX_FRAME = 1 << 30
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+Key = tuple[str, str, int, int]
+"""An idempotency key, the digest of its update, the version after it and the id of its first new node."""
+
+
 @dataclass(frozen=True)
 class Head:
     """The first line of a log: the graph that its updates are made to."""
@@ -44,8 +48,8 @@ class Head:
     """Nodes of that graph."""
     first: int = 0
     """Number of the first record: how many updates the graph already holds."""
-    keys: tuple[tuple[str, str], ...] = ()
-    """Latest idempotency keys of the updates that the graph already holds, with checksums of these."""
+    keys: tuple[Key, ...] = ()
+    """Latest idempotency keys of the updates that the graph already holds."""
 
     def to_bytes(self) -> bytes:
         """Write the head, with a checksum of its own."""
@@ -61,7 +65,7 @@ def identity_of(graph: Graph) -> str:
     return checksum_of(read_bytes(graph.path / MANIFEST, 1 << 20, FolderError))
 
 
-def head_of(graph: Graph, first: int = 0, keys: Sequence[tuple[str, str]] = ()) -> Head:
+def head_of(graph: Graph, first: int = 0, keys: Sequence[Key] = ()) -> Head:
     """Return the head of a log of updates to a stored graph."""
     return Head(identity_of(graph), graph.num_nodes, first, tuple(keys))
 
@@ -106,7 +110,7 @@ def _read_head(path: Path, data: bytes) -> tuple[Head, int]:
     if checksum != f"{zlib.crc32(line):08x} ".encode():
         raise FolderError(f"{path}: is damaged in its first line; restore the file from a copy")
     content: dict[str, Any] = json.loads(line)
-    keys = tuple((str(key), str(sum_)) for key, sum_ in content["keys"])
+    keys = tuple((str(key), str(digest), int(version), int(first)) for key, digest, version, first in content["keys"])
     return Head(content["graph"], content["num_nodes"], content["first"], keys), end
 
 

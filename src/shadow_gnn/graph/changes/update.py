@@ -34,6 +34,8 @@ class Update:
 
     key: str | None = None
     """Two updates of the same key are the same one; None for an update that is always new."""
+    digest: str = ""
+    """Checksum of the request behind the update: another request must not have the same key."""
     num_nodes: int = 0
     """Nodes to add; their ids follow the last one of the graph."""
     features: Floats | None = None
@@ -84,7 +86,8 @@ class Update:
 
     def to_bytes(self) -> bytes:
         """Write the update as JSON: what is left out has its default."""
-        content: dict[str, Any] = {"key": self.key, "num_nodes": self.num_nodes, "names": self.names}
+        content: dict[str, Any] = {"key": self.key, "digest": self.digest}
+        content |= {"num_nodes": self.num_nodes, "names": self.names}
         for name in ("features", "weight", "attr"):
             array = getattr(self, name)
             content[name] = None if array is None else array.tolist()
@@ -101,6 +104,7 @@ class Update:
             names = content.get("names")
             return cls(
                 key=content.get("key"),
+                digest=str(content.get("digest", "")),
                 num_nodes=int(content.get("num_nodes", 0)),
                 features=_floats(content.get("features")),
                 names=None if names is None else tuple(map(str, names)),
