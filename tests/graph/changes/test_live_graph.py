@@ -19,7 +19,7 @@ from tests.extract.changed import Plain, attr_of, features_of, plain_graphs, som
 
 from shadow_gnn.base.errors import WriteError
 from shadow_gnn.graph.changes.compact import compact
-from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, Made, log_folder
+from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, Made, Wanted, log_folder
 from shadow_gnn.graph.changes.log import LOG, NEXT
 from shadow_gnn.graph.changes.update import Update, edges_of_nodes
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
@@ -165,7 +165,10 @@ def test_a_key_makes_an_update_once_also_after_a_restart_and_after_folding(tmp_p
     save_graph(star().graph(), folder)
     update = new_nodes(4, 1, key="order 17", digest="a")
     live = LiveGraph(open_graph(folder), tmp_path / "log")
-    assert live.commit([update, lambda first: replace(update, num_nodes=first)]) == [Made(1, 4), Made(1, 4)]
+    again = Wanted(lambda first: new_nodes(first, 0), key="order 17", digest="a")
+    assert live.commit([update, again]) == [Made(1, 4), Made(1, 4)]
+    wanted = Wanted(lambda first: new_nodes(first, 1), key="another")
+    assert live.commit([wanted, again]) == [Made(2, 5), Made(1, 4)]
     assert live.commit([update]) == [Made(1, 4)]
     (conflict,) = live.commit([replace(edges((0, 1, 1.0), key="order 17"), digest="b")])
     assert isinstance(conflict, KeyConflict)
@@ -173,7 +176,7 @@ def test_a_key_makes_an_update_once_also_after_a_restart_and_after_folding(tmp_p
     compact(folder, tmp_path / "log")
     live = LiveGraph(open_graph(folder), tmp_path / "log")
     assert live.commit([update]) == [Made(1, 4)]
-    assert live.graph.num_nodes == 5
+    assert live.graph.num_nodes == 6
     live.close()
 
 

@@ -71,6 +71,8 @@ class ChangedGraph(Graph):
         self._set("pairs", {})
         self._set("fingerprint_hint", None)
         self._set("_num_added", 0 if under is None else under._num_added)
+        self._set("first_node", below.num_nodes)
+        self._set("first_position", self.num_positions)
 
     stored: Graph
     """The graph below all changes."""
@@ -82,6 +84,10 @@ class ChangedGraph(Graph):
     """The same as x."""
     names: AddedNames | None
     """The same as node_name."""
+    first_node: int
+    """Nodes below this layer."""
+    first_position: int
+    """Positions of edges below this layer."""
     _num_added: int
     """Entries that have a position after those of the stored indices, removed ones included."""
 
@@ -137,6 +143,25 @@ class ChangedGraph(Graph):
         sender, receiver = self._ends(sender, receiver)
         gone = np.full(len(sender), -1)
         self.changes.apply(receiver, sender, np.ones(len(sender), np.float32), gone)
+
+    @property
+    def num_positions(self) -> int:
+        """Positions of edges in use, of the stored entries and of those added, removed ones included."""
+        return self.stored.num_edges + self._num_added
+
+    def take_rows(self, layer: ChangedGraph) -> None:
+        """Add the nodes of another layer with their features, and the values of its edges, but no edges."""
+        rows = None if layer.features is None else layer.features.late.added()
+        count = layer.num_nodes - layer.first_node
+        names = (
+            None if layer.names is None else [layer.names[node] for node in range(layer.first_node, layer.num_nodes)]
+        )
+        self.add_nodes(count, rows, names)
+        for name in _EDGE_ARRAYS:
+            own, other = getattr(self, name), getattr(layer, name)
+            if own is not None:
+                own.append(other.added())
+        self._set("_num_added", self._num_added + layer.num_positions - layer.first_position)
 
     def neighbors(self, node: int) -> tuple[NDArray[Any], Floats, Ints]:
         """Return the list of a node: its entries, their weights (none in an unweighted graph) and positions."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
@@ -43,8 +43,17 @@ class Made:
     """Id of its first new node, if it has any."""
 
 
-Wish = Update | Callable[[int], Update]
-"""An update, or a function that makes it when the id of its first new node is known."""
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """An update that is made when the id of its first new node is known."""
+
+    make: Callable[[int], Update]
+    """Returns the update; a ValueError refuses it."""
+    key: str | None = None
+    digest: str = ""
+
+
+Wish = Update | Wanted
 
 
 class RepeatedKeys:
@@ -83,9 +92,15 @@ class LiveGraph:
         note: receives a line if a record that was not finished was cut off.
         """
         self.stored, self.lock, self.committing = stored, threading.RLock(), threading.RLock()
+        self.listeners: list[Callable[[Update], None]] = []
+        """Called with each update, under the lock, after it was made."""
         self.log = None if log is None else UpdateLog(log, stored)
         self.graph = ChangedGraph(stored)
         self.names = None if stored.node_name is None else NameIndex(stored.node_name)
+        self.columns = (
+            None if stored.column_names is None else {name: at for at, name in enumerate(stored.column_names)}
+        )
+        """Place of each feature column by name."""
         first = 0 if self.log is None else self.log.head.first
         self.version = first
         """Updates since the first graph folder: the number of the next one."""
@@ -124,6 +139,8 @@ class LiveGraph:
                     self.names.remove(old)
         self.version += 1
         self.keys.add(update, Made(self.version, first))
+        for listener in self.listeners:
+            listener(update)
 
     def _old_name(self, node: int) -> str | None:
         """Return the name that a node had before it was removed, None if another node has that name now."""
@@ -152,9 +169,12 @@ class Trial:
     def result(self, wish: Wish) -> Made | Exception:
         """Return what an update gives, or the ValueError that refuses it."""
         try:
-            update = wish if isinstance(wish, Update) else wish(self._num_nodes)
-            known = self._live.keys.find(update.key, update.digest) or self._taken.find(update.key, update.digest)
-            return known or self._take(update)
+            known = self._live.keys.find(wish.key, wish.digest) or self._taken.find(wish.key, wish.digest)
+            if known is not None:
+                return known
+            if isinstance(wish, Wanted):
+                wish = replace(wish.make(self._num_nodes), key=wish.key, digest=wish.digest)
+            return self._take(wish)
         except ValueError as error:
             return error
 
