@@ -24,9 +24,7 @@ def rich_graph(directed: bool) -> Graph:
     rng = np.random.default_rng(3)
     src, dst = rng.integers(plain.num_nodes, size=(2, 500))
     keep = src != dst
-    low, high = np.minimum(src, dst), np.maximum(src, dst)
-    value = (1 + (3 * low + 5 * high) % 7).astype(np.float32)
-    graph = from_edges(src[keep], dst[keep], plain.num_nodes, directed=directed)
+    graph = from_edges(src[keep], dst[keep], plain.num_nodes, undirected=not directed)
     row = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
     low, high = np.minimum(row, graph.indices), np.maximum(row, graph.indices)
     value = (1 + (3 * low + 5 * high) % 7).astype(np.float32)
@@ -68,5 +66,4 @@ def train(kind: str, folder: Path) -> Path:
 
 
 def open_service(folder: Path, log: Path | None = None, **options: Any) -> Service:
-    graph = open_graph(folder / "g")
-    return Service(Predictor(read_model(folder / "run"), graph), graph, log, **options)
+    return Service(Predictor(read_model(folder / "run"), open_graph(folder / "g")), log, **options)

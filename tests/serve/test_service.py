@@ -14,6 +14,7 @@ from tests.serve.runs import KINDS, open_service, train
 from shadow_gnn.extract import PprExtractor, Seeds
 from shadow_gnn.extract.retrieval import retrieve
 from shadow_gnn.graph.changes.compact import compact
+from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.inference.recommendations import recommend
@@ -107,7 +108,7 @@ def test_known_nodes_are_answered_as_by_a_predictor(kind, serve, trained):
     assert found["graph_version"] == 0
     predictor = predictor_of(trained(kind), trained(kind) / "g")
     assert_predicted(found["predictions"], predictor, [3, 17, 3, 119])
-    sizes = [np.diff(batch.ptr) for batch in ()] or [row["num_nodes"] for row in found["predictions"]]
+    sizes = [row["num_nodes"] for row in found["predictions"]]
     assert sizes[0] == sizes[2] > 1
 
 
@@ -246,8 +247,7 @@ def test_cached_scopes_are_never_stale(kind, serve, trained):
                 np.testing.assert_allclose(
                     list(left["probabilities"].values()), list(right["probabilities"].values()), **ROUNDING
                 )
-    hits = sum(cache.hits for cache in client.service.scorer.caches)
-    assert (hits > 0) == (kind != "plain")  # Any update can change any PPR scope of an undirected graph.
+    assert all(cache.hits > 0 for cache in client.service.scorer.caches)
 
 
 @pytest.mark.parametrize(
@@ -416,6 +416,7 @@ def test_runs_that_cannot_be_right_are_refused_at_the_start(changes, line, tmp_p
 
 def test_columns_in_another_order_are_refused(trained):
     graph = open_graph(trained("rich") / "g")
-    predictor = Predictor(read_model(trained("rich") / "run"), graph)
+    turned = DenseFeatures(np.ascontiguousarray(graph.x.matrix[:, ::-1]))
+    other = replace(graph, x=turned, column_names=graph.column_names[::-1], path=None)
     with pytest.raises(ValueError, match="columns of the graph must be in the order of training"):
-        check_servable(predictor, replace(graph, x=replace(graph.x)))
+        check_servable(Predictor(read_model(trained("rich") / "run"), other))

@@ -17,7 +17,7 @@ import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import compact, diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend, serve
 from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
@@ -64,6 +64,7 @@ _COMMANDS = {
         "evaluate": evaluate.evaluate_command,
         "predict": predict.predict_command,
         "recommend": recommend.recommend_command,
+        "serve": serve.serve_command,
         "correct": correct.correct_command,
         "ensemble": ensemble.ensemble_command,
     },

@@ -69,7 +69,7 @@ class Predictor:
 
         Columns and classes with names are put in the order of training: `graph` is then the graph in that order.
         """
-        self.warn = warn
+        self.warn, self.opened_graph = warn, graph
         graph = lined_up(trained.config, graph, warn)
         check_model_fits(trained.config, graph)
         if extractor is not None:

@@ -6,15 +6,11 @@ Not for: the answers (scoring.py).
 from __future__ import annotations
 
 from shadow_gnn.extract.base_extractor import BaseExtractor
-from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictor import Predictor
 
 
-def check_servable(predictor: Predictor, graph: Graph) -> None:
-    """Raise a ValueError with one line unless the model can answer for a graph that changes.
-
-    graph: the opened one, which the predictor may have put in the order of training.
-    """
+def check_servable(predictor: Predictor) -> None:
+    """Raise a ValueError with one line unless the model can answer for a graph that changes."""
     config, inputs = predictor.trained.config, predictor.inputs
     if config.is_normal:
         raise ValueError("serve: run must have an extractor, a normal GNN reads the whole graph; train one with scopes")
@@ -28,7 +24,7 @@ def check_servable(predictor: Predictor, graph: Graph) -> None:
         raise ValueError("serve: run must have no inputs of labels, every update would change those of many nodes")
     if inputs is not None and inputs.graph_degree:
         raise ValueError("serve: run must not have inputs.graph_degree; use inputs.degree, the degree in the scope")
-    if predictor.graph.x is not graph.x:
+    if predictor.graph.x is not predictor.opened_graph.x:
         raise ValueError("serve: columns of the graph must be in the order of training; import it in that order")
     for extractor in predictor.extractors:
         if not (isinstance(extractor, BaseExtractor) and extractor.reads_changes):

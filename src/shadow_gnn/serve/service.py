@@ -20,7 +20,6 @@ from shadow_gnn.extract import PprExtractor, Seeds
 from shadow_gnn.extract.retrieval import retrieve
 from shadow_gnn.graph.changes.live_graph import LiveGraph, Made, Wanted, Wish
 from shadow_gnn.graph.changes.update import Update
-from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.serve.answers import prediction_rows, scope_answer
 from shadow_gnn.serve.limits import Limits
@@ -74,7 +73,6 @@ class Service:
     def __init__(
         self,
         predictor: Predictor,
-        graph: Graph,
         log: Path | None,
         *,
         limits: Limits | None = None,
@@ -82,7 +80,7 @@ class Service:
         cached: int = 1000,
     ) -> None:
         """Check that the run can be served, replay the log and start the threads."""
-        check_servable(predictor, graph)
+        check_servable(predictor)
         self.predictor, self.limits = predictor, limits or Limits()
         self.live = LiveGraph(predictor.graph, log, note=note)
         self.scorer = Scorer(predictor, self.live, cached=cached)
