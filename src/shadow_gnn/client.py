@@ -9,15 +9,17 @@ import asyncio
 import random
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import httpx
 
 Node = int | str
 """A node by id or by name."""
 Answer = dict[str, Any]
+R = TypeVar("R")
 
 _AGAIN = (502, 503, 504)
 """Statuses after which the same request may be sent again."""
@@ -29,24 +31,6 @@ class ServiceError(Exception):
     def __init__(self, status: int, line: str) -> None:
         super().__init__(f"{status}: {line}")
         self.status, self.line = status, line
-
-
-class _Requests:
-    """Bodies of all requests; an update gets a key, so that sending it again is harmless."""
-
-    @staticmethod
-    def predict(nodes: Sequence[Node], new_nodes: Sequence[Mapping[str, Any]], embedding: bool) -> Answer:
-        return {"nodes": list(nodes), "new_nodes": [dict(node) for node in new_nodes], "embedding": embedding}
-
-    @staticmethod
-    def retrieve(seeds: Mapping[Node, float] | Sequence[Node], topk: int) -> Answer:
-        weights = seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
-        return {"seeds": [{"node": node, "weight": float(weight)} for node, weight in weights.items()], "topk": topk}
-
-    @staticmethod
-    def update(name: str, rows: Sequence[Mapping[str, Any] | Node], key: str | None) -> Answer:
-        plain = [dict(row) if isinstance(row, Mapping) else row for row in rows]
-        return {name: plain, "key": key or uuid.uuid4().hex}
 
 
 def _headers(token: str | None) -> dict[str, str]:
@@ -70,7 +54,59 @@ def _pause(attempt: int, response: httpx.Response | None) -> float:
     return float(after) if after.isdigit() else 0.1 * 2**attempt * (0.5 + random.random())
 
 
-class Client:
+class _Calls(ABC, Generic[R]):
+    """All calls; an update gets a key, by which the service knows it if it is sent again."""
+
+    @abstractmethod
+    def _send(self, method: str, path: str, body: Answer) -> R:
+        """Send a request and return its answer, or what will give it."""
+
+    def predict(
+        self, nodes: Sequence[Node] = (), *, new_nodes: Sequence[Mapping[str, Any]] = (), embedding: bool = False
+    ) -> R:
+        """Predict known nodes, and new nodes such as {"features": [...], "edges": [{"to": 17}]}."""
+        new = [dict(node) for node in new_nodes]
+        return self._send("POST", "/v1/predict", {"nodes": list(nodes), "new_nodes": new, "embedding": embedding})
+
+    def links(self, pairs: Sequence[tuple[Node, Node]]) -> R:
+        """Score pairs of nodes."""
+        return self._send("POST", "/v1/links", {"pairs": [list(pair) for pair in pairs]})
+
+    def recommend(self, node: Node, *, top: int = 20) -> R:
+        """Return the most likely new neighbors of a node."""
+        return self._send("POST", "/v1/links", {"recommend": node, "top": top})
+
+    def scope(self, node: Node) -> R:
+        """Return the scope of a node."""
+        return self._send("POST", "/v1/scope", {"node": node})
+
+    def retrieve(self, seeds: Mapping[Node, float] | Sequence[Node], *, topk: int = 200) -> R:
+        """Return the best nodes around weighted seeds."""
+        weights = seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
+        rows = [{"node": node, "weight": float(weight)} for node, weight in weights.items()]
+        return self._send("POST", "/v1/retrieve", {"seeds": rows, "topk": topk})
+
+    def set_edges(self, edges: Sequence[Mapping[str, Any]], *, key: str | None = None) -> R:
+        """Add or change edges such as {"from": 3, "to": 17}."""
+        return self._update("POST", "edges", [dict(edge) for edge in edges], key)
+
+    def remove_edges(self, edges: Sequence[Mapping[str, Any]], *, key: str | None = None) -> R:
+        """Remove edges."""
+        return self._update("DELETE", "edges", [dict(edge) for edge in edges], key)
+
+    def add_nodes(self, nodes: Sequence[Mapping[str, Any]], *, key: str | None = None) -> R:
+        """Add nodes with their edges; the answer has their ids."""
+        return self._update("POST", "nodes", [dict(node) for node in nodes], key)
+
+    def remove_nodes(self, nodes: Sequence[Node], *, key: str | None = None) -> R:
+        """Remove the edges and names of nodes."""
+        return self._update("DELETE", "nodes", list(nodes), key)
+
+    def _update(self, method: str, name: str, rows: Sequence[Any], key: str | None) -> R:
+        return self._send(method, f"/v1/graph/{name}", {name: rows, "key": key or uuid.uuid4().hex})
+
+
+class Client(_Calls[Answer]):
     """A caller that waits for each answer.
 
     A request is sent again after a broken connection or a busy service: predictions change nothing, and an update has a
@@ -81,44 +117,6 @@ class Client:
         """Keep the address; no request is sent yet."""
         self._http = httpx.Client(base_url=url, headers=_headers(token), timeout=timeout)
         self._retries = retries
-
-    def predict(
-        self, nodes: Sequence[Node] = (), *, new_nodes: Sequence[Mapping[str, Any]] = (), embedding: bool = False
-    ) -> Answer:
-        """Predict known nodes, and new nodes such as {"features": [...], "edges": [{"to": 17}]}."""
-        return self._send("POST", "/v1/predict", _Requests.predict(nodes, new_nodes, embedding))
-
-    def links(self, pairs: Sequence[tuple[Node, Node]]) -> Answer:
-        """Score pairs of nodes."""
-        return self._send("POST", "/v1/links", {"pairs": [list(pair) for pair in pairs]})
-
-    def recommend(self, node: Node, *, top: int = 20) -> Answer:
-        """Return the most likely new neighbors of a node."""
-        return self._send("POST", "/v1/links", {"recommend": node, "top": top})
-
-    def scope(self, node: Node) -> Answer:
-        """Return the scope of a node."""
-        return self._send("POST", "/v1/scope", {"node": node})
-
-    def retrieve(self, seeds: Mapping[Node, float] | Sequence[Node], *, topk: int = 200) -> Answer:
-        """Return the best nodes around weighted seeds."""
-        return self._send("POST", "/v1/retrieve", _Requests.retrieve(seeds, topk))
-
-    def set_edges(self, edges: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Answer:
-        """Add or change edges such as {"from": 3, "to": 17}."""
-        return self._send("POST", "/v1/graph/edges", _Requests.update("edges", edges, key))
-
-    def remove_edges(self, edges: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Answer:
-        """Remove edges."""
-        return self._send("DELETE", "/v1/graph/edges", _Requests.update("edges", edges, key))
-
-    def add_nodes(self, nodes: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Answer:
-        """Add nodes with their edges; the answer has their ids."""
-        return self._send("POST", "/v1/graph/nodes", _Requests.update("nodes", nodes, key))
-
-    def remove_nodes(self, nodes: Sequence[Node], *, key: str | None = None) -> Answer:
-        """Remove the edges and names of nodes."""
-        return self._send("DELETE", "/v1/graph/nodes", _Requests.update("nodes", nodes, key))
 
     def close(self) -> None:
         """Close the connections."""
@@ -144,51 +142,13 @@ class Client:
         raise AssertionError("the last attempt returns or raises")
 
 
-class AsyncClient:
-    """The same for asyncio."""
+class AsyncClient(_Calls[Awaitable[Answer]]):
+    """The same for asyncio: every call is awaited."""
 
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0, retries: int = 3) -> None:
         """Keep the address; no request is sent yet."""
         self._http = httpx.AsyncClient(base_url=url, headers=_headers(token), timeout=timeout)
         self._retries = retries
-
-    async def predict(
-        self, nodes: Sequence[Node] = (), *, new_nodes: Sequence[Mapping[str, Any]] = (), embedding: bool = False
-    ) -> Answer:
-        """Predict known nodes, and new nodes such as {"features": [...], "edges": [{"to": 17}]}."""
-        return await self._send("POST", "/v1/predict", _Requests.predict(nodes, new_nodes, embedding))
-
-    async def links(self, pairs: Sequence[tuple[Node, Node]]) -> Answer:
-        """Score pairs of nodes."""
-        return await self._send("POST", "/v1/links", {"pairs": [list(pair) for pair in pairs]})
-
-    async def recommend(self, node: Node, *, top: int = 20) -> Answer:
-        """Return the most likely new neighbors of a node."""
-        return await self._send("POST", "/v1/links", {"recommend": node, "top": top})
-
-    async def scope(self, node: Node) -> Answer:
-        """Return the scope of a node."""
-        return await self._send("POST", "/v1/scope", {"node": node})
-
-    async def retrieve(self, seeds: Mapping[Node, float] | Sequence[Node], *, topk: int = 200) -> Answer:
-        """Return the best nodes around weighted seeds."""
-        return await self._send("POST", "/v1/retrieve", _Requests.retrieve(seeds, topk))
-
-    async def set_edges(self, edges: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Answer:
-        """Add or change edges such as {"from": 3, "to": 17}."""
-        return await self._send("POST", "/v1/graph/edges", _Requests.update("edges", edges, key))
-
-    async def remove_edges(self, edges: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Answer:
-        """Remove edges."""
-        return await self._send("DELETE", "/v1/graph/edges", _Requests.update("edges", edges, key))
-
-    async def add_nodes(self, nodes: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Answer:
-        """Add nodes with their edges; the answer has their ids."""
-        return await self._send("POST", "/v1/graph/nodes", _Requests.update("nodes", nodes, key))
-
-    async def remove_nodes(self, nodes: Sequence[Node], *, key: str | None = None) -> Answer:
-        """Remove the edges and names of nodes."""
-        return await self._send("DELETE", "/v1/graph/nodes", _Requests.update("nodes", nodes, key))
 
     async def close(self) -> None:
         """Close the connections."""

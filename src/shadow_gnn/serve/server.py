@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -71,4 +73,18 @@ def run_server(service: Service, opened: socket.socket, token: str | None, start
         server_header=False,
         date_header=False,
     )
-    uvicorn.Server(config).run(sockets=[opened])
+    _Server(config).run(sockets=[opened])
+
+
+class _Server(uvicorn.Server):
+    """A server for which a signal is an order to finish, and no fault."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Finish on SIGINT and SIGTERM; uvicorn itself would raise them again at the end."""
+        kept = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in kept.items():
+                signal.signal(number, handler)
