@@ -170,7 +170,6 @@ def _add_faults(app: FastAPI) -> None:
         QueueFull: lambda _: _fault(503, "service: too many requests wait", {"Retry-After": "1"}),
         Draining: lambda _: _fault(503, "service: ends and takes no new requests", {"Retry-After": "5"}),
         asyncio.TimeoutError: lambda _: _fault(504, "service: the request took too long"),
-        HTTPException: lambda error: _fault(error.status_code, str(error.detail), error.headers),
     }
 
     def handler(answer: Callable[[Any], JSONResponse]) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -181,6 +180,20 @@ def _add_faults(app: FastAPI) -> None:
 
     for kind, answer in handlers.items():
         app.add_exception_handler(kind, handler(answer))
+
+    async def of_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        headers = error.headers
+        if error.status_code == 405:  # Each route knows its own methods alone.
+            known = [getattr(route, "methods", ()) for route in app.routes if _path_of(route) == request.url.path]
+            headers = {"Allow": ", ".join(sorted(method for methods in known for method in methods))}
+        return _fault(error.status_code, str(error.detail), dict(headers or {}))
+
+    app.add_exception_handler(HTTPException, of_http)
+
+
+def _path_of(route: object) -> str:
+    return str(getattr(route, "path", ""))
 
 
 def _first_fault(error: RequestValidationError) -> tuple[int, str]:
