@@ -16,4 +16,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD python -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"
 # /data/run: a run folder; /data/graph: a graph folder; the token comes from the environment or a mounted file.
-ENTRYPOINT ["shadow", "serve", "/data/run", "--graph", "/data/graph", "--log", "/data/log", "--host", "0.0.0.0"]
+ENTRYPOINT ["shadow", "serve", "/data/run", "--graph", "/data/graph", "--updates", "/data/updates", "--host", "0.0.0.0"]

@@ -9,7 +9,7 @@ SANITIZED := build/sanitized
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz-core sanitized-core clean
+.PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz-core sanitized-core wheels test-wheel docs clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,5 +68,23 @@ sanitized-core: $(VENV)/installed
 	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
 	$(BIN)/cmake --build $(SANITIZED)
 
+$(VENV)/release: $(VENV)/installed
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,release]'
+	@touch $@
+
+wheels: $(VENV)/release  ## Build the wheel and the source archive into dist and check them.
+	rm -rf dist build/dist
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m build --no-isolation --outdir build/dist . > build/wheels.log
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m auditwheel repair --wheel-dir dist build/dist/*.whl
+	cp build/dist/*.tar.gz dist
+	$(BIN)/python tools/check_wheels.py dist
+
+test-wheel: wheels  ## Install the wheel where there is no compiler, train with it, run the tests against it.
+	$(BIN)/python tools/try_wheel.py dist
+
+docs: $(VENV)/installed  ## Build the site of the documentation into build/site; warnings are errors.
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+
 clean:  ## Remove everything that was built.
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build dist

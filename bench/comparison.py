@@ -32,6 +32,7 @@ from comparison_runs import (
 from comparison_text import EXPLANATIONS, HEAD
 
 from shadow_gnn.base.allocator import keep_freed_memory
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 
 NORMAL, SHADOW = ("full", "saint"), ("ppr", "2-hop", "readout")
 NAMES = {"ogbn-arxiv": "ogbn-arxiv's graph with substitute features", "debian": "debian, the built-in graph"}
@@ -152,40 +153,33 @@ def sizes(names: Sequence[str]) -> Report:
 
 def draw(found: Accuracies, names: Sequence[str], path: Path) -> None:
     """Draw, graph by graph, the accuracies of both sides at both depths."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
     num_columns = min(3, len(names))
     num_rows = -(-len(names) // num_columns)
-    size = (4 * num_columns, 3.2 * num_rows)
-    figure, axes = pyplot.subplots(num_rows, num_columns, figsize=size, squeeze=False, layout="constrained")
     side: Callable[[str, str, int, Sequence[str]], Found] = lambda *key: best_of(found, *key)  # noqa: E731
-    for axis, data in zip(axes.flat, names, strict=False):
-        for place, num_layers in enumerate(LAYERS):
-            for offset, (label, ways, color) in enumerate(
-                (("normal", NORMAL, "tab:gray"), ("shaDow", SHADOW, "tab:blue"))
-            ):
-                values = [side(data, model, num_layers, ways) for model in MODELS]
-                where = np.arange(len(MODELS)) + 0.2 * (2 * place + offset) - 0.3
-                axis.errorbar(
-                    where,
-                    [value.test.mean() for value in values],
-                    [value.test.std(ddof=1) for value in values],
-                    fmt="o" if num_layers == 3 else "s",
-                    color=color,
-                    mfc=color if num_layers == 5 else "white",
-                    label=f"{label}, {num_layers} layers",
-                )
-        axis.set_title(data)
-        axis.set_xticks(np.arange(len(MODELS)), list(MODELS))
-        axis.grid(axis="y", alpha=0.3)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("test accuracy (%)")
-    axes[0, 0].legend(fontsize=8)
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    with picture(path, (4 * num_columns, 3.2 * num_rows + 0.4)) as figure:
+        axes = figure.subplots(num_rows, num_columns, squeeze=False)
+        for axis, data in zip(axes.flat, names, strict=False):
+            for place, num_layers in enumerate(LAYERS):
+                for offset, (label, ways, color) in enumerate(
+                    (("normal GNN", NORMAL, COLORS[1]), ("shaDow", SHADOW, COLORS[0]))
+                ):
+                    values = [side(data, model, num_layers, ways) for model in MODELS]
+                    where = np.arange(len(MODELS)) + 0.2 * (2 * place + offset) - 0.3
+                    axis.errorbar(
+                        where,
+                        [value.test.mean() for value in values],
+                        [value.test.std(ddof=1) for value in values],
+                        fmt="o" if num_layers == 3 else "s",
+                        color=color,
+                        mfc=color if num_layers == 5 else "white",
+                        label=f"{label}, {num_layers} layers",
+                    )
+            axis.set_title(data)
+            axis.set_xticks(np.arange(len(MODELS)), list(MODELS))
+            axis.grid(axis="y", alpha=0.3)
+        for axis in axes[:, 0]:
+            axis.set_ylabel("test accuracy (%)")
+        legend_below(figure)
 
 
 def write(found: Accuracies, names: Sequence[str]) -> None:

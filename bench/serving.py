@@ -54,7 +54,7 @@ class Server:
     """`shadow serve` in a process of its own."""
 
     def __init__(self, folder: Path, run: Path, log: Path, *more: str) -> None:
-        command = [sys.executable, "-m", "shadow_gnn", "serve", str(run), "--graph", str(folder), "--log", str(log)]
+        command = [sys.executable, "-m", "shadow_gnn", "serve", str(run), "--graph", str(folder), "--updates", str(log)]
         begin = time.monotonic()
         self.process = subprocess.Popen([*command, "--port", "0", "--json", *more], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None

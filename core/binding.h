@@ -209,6 +209,7 @@ void bind_scopes(nb::module_& m);
 void bind_batches(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_maps(nb::module_& m);
+void bind_names(nb::module_& m);
 void bind_edges(nb::module_& m);
 void bind_saint(nb::module_& m);
 void bind_generate(nb::module_& m);

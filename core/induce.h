@@ -40,14 +40,15 @@ class Inducer {
     }
   }
 
-  // Drop what was found between the first two nodes, in both directions.
-  void drop_link() {
+  // Drop what was found between the first node and the others of the first `count`, in both directions.
+  void drop_links(int32_t count) {
     size_t num_kept = 0;
     for (size_t edge = 0; edge < num_edges_; ++edge) {
       const LocalEdge found = edges_[edge];
       edges_[num_kept] = found;
       if (want_positions_) positions_[num_kept] = positions_[edge];
-      num_kept += (found.row > 1) | (found.column > 1) | (found.row == found.column);
+      num_kept += ((found.row > 0) & (found.column > 0)) | (found.row >= count) | (found.column >= count) |
+                  (found.row == found.column);
     }
     num_edges_ = num_kept;
   }

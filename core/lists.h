@@ -37,9 +37,9 @@ struct OpenRow {
 template <class Id>
 class Lists {
  public:
-  // hide_link: as if there were no edge between two targets.
+  // hide_link: as if there were no edge between the first two targets.
   Lists(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) : csr_(csr) {
-    for (size_t end = 0; hide_link && num_targets == 2 && end < 2; ++end) {
+    for (size_t end = 0; hide_link && num_targets >= 2 && end < 2; ++end) {
       ends_[end] = targets[end];
       gaps_[end] = csr.entry_of(targets[end], targets[1 - end]);
     }

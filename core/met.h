@@ -22,7 +22,7 @@ class Met {
  public:
   static constexpr size_t kAhead = 4;  // how many nodes before its turn the list of one is asked for
 
-  // Forget everything and meet the targets. hide_link: as if there were no edge between two targets. shares: of each
+  // Forget everything and meet the targets. hide_link: as if there were no edge between the first two. shares: of each
   // target in what goes home, 1 in all; null for equal ones.
   void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link,
              const double* shares = nullptr) {
@@ -34,7 +34,7 @@ class Met {
     num_hidden_ = 0;
     gap_[0] = gap_[1] = -1;
     add_masses(csr);
-    if (hide_link && num_targets == 2) hide(csr, targets);
+    if (hide_link && num_targets >= 2) hide(csr, targets);
   }
 
   // Sum of the weights of a node's list, hidden edges left out. Of a list longer than max_row, evenly spaced entries

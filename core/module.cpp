@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
   bind_batches(m);
   bind_rows(m);
   bind_maps(m);
+  bind_names(m);
   bind_edges(m);
   bind_saint(m);
   bind_generate(m);

@@ -22,7 +22,7 @@ namespace shadow {
 struct ScopeOptions {
   int64_t max_nodes = std::numeric_limits<int32_t>::max();  // hard cap, targets included
   bool positions = false;                                   // report where each edge stands in the graph
-  bool hide_link = false;                                   // leave out the edges between two targets
+  bool hide_link = false;                                   // leave out edges between the first target and others
 };
 
 // Finished scopes of one worker, one after the other.
@@ -122,7 +122,7 @@ class ScopeBuilder {
     nodes_.clear();
     int64_t considered = ranking.prefix(limit);
     for (;;) {
-      induce(csr, ranking, considered, options.positions, options.hide_link && num_targets == 2);
+      induce(csr, ranking, considered, options.positions, options.hide_link ? num_targets : 0);
       measure_hops(num_targets, nullptr);
       const bool exhausted = considered == static_cast<int64_t>(ranking.all.size());
       if (considered <= limit && (num_reached_ == considered || exhausted)) break;
@@ -151,7 +151,7 @@ class ScopeBuilder {
 
   int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
 
-  void induce(const Csr<Id>& csr, const Ranking<Id>& ranking, int64_t considered, bool positions, bool hide_link) {
+  void induce(const Csr<Id>& csr, const Ranking<Id>& ranking, int64_t considered, bool positions, int32_t num_hidden) {
     if (considered > kMaxLabel) throw std::length_error("a scope has more than 2^31 nodes; set a cap on nodes");
     const int32_t num_known = count();
     nodes_.resize(static_cast<size_t>(considered));
@@ -160,7 +160,7 @@ class ScopeBuilder {
       if (csr.asks) csr.ask_list(nodes_[label]);
     }
     inducer_.find_edges(csr, nodes_.data(), count(), positions, num_known);
-    if (hide_link) inducer_.drop_link();  // Targets come first.
+    if (num_hidden > 1) inducer_.drop_links(num_hidden);  // Targets come first.
     if (static_cast<int64_t>(inducer_.num_edges()) > kMaxLabel / 2) {
       throw std::length_error("a scope has more than 2^30 edges; set a cap on nodes");
     }

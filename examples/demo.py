@@ -128,7 +128,12 @@ def draw(graph: Graph, path: Path) -> None:
     assert names is not None
     target = next(node for node in range(graph.num_nodes) if names[node] == DRAWN)
     scope = PprExtractor(topk=40)(graph, [target])[0]
-    draw_scope(scope, path, title=f"The scope of {DRAWN}", labels=[names[n] for n in scope.node_id])
+    sections, labels = graph.class_name, graph.y
+    assert sections is not None
+    assert labels is not None
+    classes = ["unknown" if labels[node] < 0 else sections[int(labels[node])] for node in scope.node_id]
+    texts = [names[node] for node in scope.node_id]
+    draw_scope(scope, path, title=f"The scope of {DRAWN}", labels=texts, classes=classes)
 
 
 def show(rows: list[Row]) -> None:

@@ -59,7 +59,7 @@ def show(row: dict[str, object], name: str) -> None:
 def main() -> None:
     """Train, serve, ask, end."""
     run = train()
-    command = shadow("serve", str(run), "--port", "0", "--log", str(HOME / "log"), "--json")
+    command = shadow("serve", str(run), "--port", "0", "--updates", str(HOME / "log"), "--json")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
         assert service.stdout is not None
         text = ""

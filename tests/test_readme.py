@@ -1,6 +1,7 @@
 """Every example of the README and the docs runs as it stands, in order, in an empty folder."""
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -64,6 +65,10 @@ def test_examples_run(page, folder, capsys):
             for words in commands(code):
                 if words[0] == "shadow":
                     assert not app(args=words[1:], prog_name="shadow", standalone_mode=False)
+                elif words[0] == "python":
+                    with pytest.raises(SystemExit) as ended:
+                        runpy.run_path(str(ROOT / words[1]), run_name="__main__")
+                    assert not ended.value.code
 
 
 @EVERY_PAGE
@@ -71,7 +76,10 @@ def test_every_other_command_is_one_of_ours(page):
     targets = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for language, code in blocks(page):
         for words in commands(code) if language == "bash" else []:
-            assert words[0] in ("shadow", "make", "pip"), words
+            assert words[0] in ("shadow", "make", "pip", "python"), words
+            if words[0] == "python":
+                assert words[1:] == [f"examples/{Path(words[1]).name}"], words
+                assert (ROOT / words[1]).exists(), words
             if words[0] == "make":
                 assert set(words[1:]) <= targets, words
 

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.importing.in_memory import from_networkx as from_networkx
     from shadow_gnn.graph.importing.in_memory import from_pyg as from_pyg
     from shadow_gnn.graph.importing.in_memory import from_scipy as from_scipy
+    from shadow_gnn.graph.names import NodeNames as NodeNames
     from shadow_gnn.graph.record import DenseFeatures as DenseFeatures
     from shadow_gnn.graph.record import Graph as Graph
-    from shadow_gnn.graph.record import NodeNames as NodeNames
     from shadow_gnn.graph.record import SparseFeatures as SparseFeatures
     from shadow_gnn.graph.store import open_graph as open_graph
     from shadow_gnn.graph.store import save_graph as save_graph
@@ -86,13 +86,22 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.cost import normal_cost as normal_cost
     from shadow_gnn.studies.cost import sample_targets as sample_targets
     from shadow_gnn.studies.cost import shadow_cost as shadow_cost
+    from shadow_gnn.studies.explain.explain import explain as explain
+    from shadow_gnn.studies.explain.explain import explanations as explanations
+    from shadow_gnn.studies.explain.explanation import Explanation as Explanation
     from shadow_gnn.studies.explain.gnn_explainer import TwinExplainer as TwinExplainer
+    from shadow_gnn.studies.explain.on_batches import explain_batches as explain_batches
+    from shadow_gnn.studies.explain.planted import relay_graph as relay_graph
     from shadow_gnn.studies.explain.pyg_twin import PygTwin as PygTwin
+    from shadow_gnn.studies.explain.quality import truth_auc as truth_auc
     from shadow_gnn.studies.explain.saliency import edge_saliency as edge_saliency
     from shadow_gnn.studies.explain.saliency import sent_by_node as sent_by_node
+    from shadow_gnn.studies.explain.summary import summarize_split as summarize_split
+    from shadow_gnn.studies.export import export_model as export_model
     from shadow_gnn.studies.paper.engine import reproduce as reproduce
     from shadow_gnn.studies.paper.experiment import ReproduceOptions as ReproduceOptions
     from shadow_gnn.studies.paper.registry import find_experiment as find_experiment
+    from shadow_gnn.studies.report_plot import plot_report as plot_report
     from shadow_gnn.studies.scope_curve import scope_curve as scope_curve
     from shadow_gnn.studies.theory import run_statements as run_statements
     from shadow_gnn.studies.theory.long_range import LongRangeTask as LongRangeTask
@@ -108,6 +117,8 @@ if TYPE_CHECKING:
     from shadow_gnn.training.defaults import default_recipe as default_recipe
     from shadow_gnn.training.evaluate import evaluate as evaluate
     from shadow_gnn.training.evaluate import outputs as outputs
+    from shadow_gnn.training.hub import from_pretrained as from_pretrained
+    from shadow_gnn.training.hub import share_run as share_run
     from shadow_gnn.training.link_setup import link_problem as link_problem
     from shadow_gnn.training.loop import FitOptions as FitOptions
     from shadow_gnn.training.loop import fit as fit
@@ -126,6 +137,7 @@ _HOME = {
     "BranchRecipe": "recipe",
     "DenseFeatures": "graph.record",
     "Drawer": "normal",
+    "Explanation": "studies.explain.explanation",
     "ExtractorSampler": "loading.pyg_sampler",
     "FitOptions": "training.loop",
     "Graph": "graph.record",
@@ -142,7 +154,7 @@ _HOME = {
     "ModelRecipe": "recipe",
     "ModelShape": "studies.cost",
     "NodeClassifier": "inference.estimators",
-    "NodeNames": "graph.record",
+    "NodeNames": "graph.names",
     "NodeRegressor": "inference.estimators",
     "Predictions": "inference.predictions",
     "Predictor": "inference.predictor",
@@ -176,11 +188,16 @@ _HOME = {
     "estimate_ratio": "studies.cost",
     "evaluate": "training.evaluate",
     "evaluate_split": "inference.evaluation",
+    "explain": "studies.explain.explain",
+    "explain_batches": "studies.explain.on_batches",
+    "explanations": "studies.explain.explain",
+    "export_model": "studies.export",
     "find_experiment": "studies.paper.registry",
     "find_recipe": "recipe.named",
     "fit": "training.loop",
     "from_edges": "graph.importing.in_memory",
     "from_networkx": "graph.importing.in_memory",
+    "from_pretrained": "training.hub",
     "from_pyg": "graph.importing.in_memory",
     "from_scipy": "graph.importing.in_memory",
     "from_tables": "graph.importing.from_tables",
@@ -202,10 +219,12 @@ _HOME = {
     "paper_recipe_names": "recipe.named",
     "plot_comparison": "studies.analysis.cost_quality_plot",
     "plot_learning_curves": "studies.analysis.learning_curves",
+    "plot_report": "studies.report_plot",
     "read_curve": "studies.analysis.learning_curves",
     "read_model": "training.model_file",
     "read_recipe": "recipe.file",
     "recommend": "inference.recommendations",
+    "relay_graph": "studies.explain.planted",
     "reproduce": "studies.paper.engine",
     "resume_run": "training.runs.run",
     "run_baselines": "studies.baselines",
@@ -217,8 +236,11 @@ _HOME = {
     "search_space": "studies.tune.tuning",
     "sent_by_node": "studies.explain.saliency",
     "shadow_cost": "studies.cost",
+    "share_run": "training.hub",
     "sign_need": "base.memory_needs",
+    "summarize_split": "studies.explain.summary",
     "train_recipe": "training.runs.run",
+    "truth_auc": "studies.explain.quality",
     "try_scope": "studies.theory.long_range",
     "unpack_dataset": "graph.datasets",
     "verify_graph": "graph.verify",

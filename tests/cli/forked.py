@@ -17,7 +17,7 @@ SCRIPT = """
 import json, os, resource, sys, tempfile
 from pathlib import Path
 import numpy, pyarrow, pyarrow.parquet, pyarrow.compute, torch
-import lightning_fabric, torchmetrics.classification
+import lightning_fabric
 import shadow_gnn.training.runs.repeats, shadow_gnn.graph.importing.detect
 import shadow_gnn.inference.write_predictions, shadow_gnn.inference.evaluation
 from shadow_gnn.cli.main import main

@@ -129,7 +129,7 @@ def test_generate_prints_its_summary(folder):
     found = json.loads(result.stdout)
     graph = open_graph("drawn")
     assert found["folder"] == "drawn"
-    assert (found["summary"]["num_nodes"], found["summary"]["num_edges"]) == (200, graph.num_edges)
+    assert (found["summary"]["num_nodes"], found["summary"]["num_edges"]) == (200, graph.num_edges // 2)
     assert "on disk" in result.stderr
 
 
@@ -139,3 +139,30 @@ def test_diffuse_prints_its_counts(folder):
     assert (found["folder"], found["num_nodes"], found["directed"]) == ("diffused", graph.num_nodes, False)
     assert found["num_edges"] == graph.num_edges // 2
     assert found["mean_degree"] == pytest.approx(graph.num_edges / graph.num_nodes)
+
+
+def test_num_edges_means_the_same_in_every_command(folder):
+    (folder / "edges.csv").write_text("src,dst\n0,1\n1,2\n2,0\n1,0\n")
+    imported = numbers("data", "import", "edges.csv", "triangle")
+    assert imported["num_edges"] == numbers("data", "info", "triangle")["num_edges"] == 3
+    directed = numbers("data", "import", "edges.csv", "arrows", "--directed")
+    assert directed["num_edges"] == numbers("data", "info", "arrows")["num_edges"] == 4
+    scopes = numbers("extract", "triangle", "--extractor", "full", "--targets", "all")
+    assert "num_edges" not in scopes
+    assert scopes["num_messages"]["mean"] == 6
+
+
+def test_numbers_are_numbers(folder):
+    line = numbers("runs", ".")[0]
+    assert isinstance(line["num_layers"], int)
+    assert isinstance(line["valid"], float)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(np.int64(3), 3), (np.float32(0.5), 0.5), (float("inf"), None), (np.float64("nan"), None)],
+)
+def test_numbers_of_numpy_are_written_as_numbers(value, expected):
+    from shadow_gnn.cli.shared.output import plain
+
+    assert plain({"value": [value]}) == {"value": [expected]}

@@ -40,11 +40,12 @@ def test_help_groups_every_command_under_a_heading():
 
 def test_import_help_groups_its_options():
     page = succeed("data", "import", "--help")
-    assert headings(page)[:7] == [
+    assert headings(page)[:8] == [
         "Arguments",
         "Edges",
         "Edge lists (text and Parquet)",
-        "Node features and labels",
+        "Node table",
+        "Node features and labels in files of their own",
         "Splits",
         "Memory",
         "Options",

@@ -421,6 +421,29 @@ def make_sparse(rng: random.Random) -> tuple[Callable[..., object], list[Any], d
     return _core.Features.sparse, [*sparse_rows(rng, 5), 4], {}
 
 
+NAME_CALLS = ("sort_names", "find_names", "prefix_range", "name_order_fault", "nearest_names")
+
+
+def of_names(name: str) -> Make:
+    """Return a generator of calls to a function of names, whose offsets and order may lie."""
+
+    def make(rng: random.Random) -> tuple[Callable[..., object], list[Any], dict[str, Any]]:
+        size = nodes(rng)
+        ptr = np.concatenate(([0], np.cumsum([rng.randrange(4) for _ in range(size)]))).astype(np.int64)
+        text = np.array([rng.choice(b"abAB.\xc3") for _ in range(int(ptr[-1]))], np.uint8)
+        order = np.array(rng.sample(range(size), size), rng.choice([np.int32, np.int64]))
+        more: dict[str, list[Any]] = {
+            "sort_names": [],
+            "find_names": [order, ptr, text],
+            "prefix_range": [order, text[:2]],
+            "name_order_fault": [order],
+            "nearest_names": [text[:3], rng.choice([1, 3]), rng.choice([0, 1, 4])],
+        }
+        return getattr(_core, name), [ptr, text, *more[name]], {}
+
+    return make
+
+
 GENERATORS: dict[str, Make] = {
     "GraphView": make_view,
     "Changes.of": lambda rng: (_core.Changes.of, [view(rng, nodes(rng))], {}),
@@ -456,6 +479,7 @@ GENERATORS: dict[str, Make] = {
     "combine_lists": make_combine,
     "collate": make_collate,
     "drnl": make_drnl,
+    **{name: of_names(name) for name in NAME_CALLS},
     "cut_file": lambda _: (_core.cut_file, [], {}),
     "survive_cut_maps": lambda _: (_core.survive_cut_maps, [OSError, 1], {}),
     "gather_float": make_gather_float,

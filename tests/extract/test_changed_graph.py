@@ -143,7 +143,7 @@ def test_the_last_of_equal_edges_counts_and_missing_ones_are_passed_over():
     changed = ChangedGraph(plain.graph())
     set_edges(changed, [(0, 1, 2.0), (1, 0, 3.0)])
     changed.remove_edges(np.array([1]), np.array([2]))
-    ids, weight, position = changed.neighbors(0)
+    ids, weight, position = changed.list_of(0)
     assert (ids.tolist(), weight.tolist()) == ([1], [3.0])
     assert changed.num_edges == 2
     assert array_rows(changed, "edge_attr", position).tolist() == [[3.0, 0.0, 1.0]]

@@ -155,3 +155,26 @@ def test_kept_scopes_are_those_of_the_same_way_to_hide() -> None:
         kept = CachedExtractor(extractor)
         for _ in range(2):
             assert_same(kept(graph, pairs), extractor(graph, pairs))
+
+
+@every_extractor
+@every_graph
+def test_groups_hide_the_link_of_the_first_two_and_drop_those_of_the_first(extractor: Extractor, graph: Graph) -> None:
+    pairs = some_pairs(graph)
+    groups = np.concatenate((pairs, np.random.default_rng(1).integers(graph.num_nodes, size=(len(pairs), 1))), axis=1)
+    distinct = np.array([len(set(group)) == 3 for group in groups.tolist()])
+    scopes = replace(extractor, hide="before")(graph, groups[distinct], seed=3)
+    for scope, group in zip(scopes, groups[distinct].tolist(), strict=True):
+        cut = without_link(graph, *group[:2])
+        expected = extractor(cut, np.array([group]), seed=3)
+        assert scope.node_id.tolist() == expected.node_id.tolist()
+        receiver = np.repeat(np.arange(len(expected.node_id)), np.diff(expected.indptr))
+        dropped = ((receiver == 0) & (expected.indices == 2)) | ((receiver == 2) & (expected.indices == 0))
+        assert scope.indices.tolist() == expected.indices[~dropped].tolist()
+
+
+def test_triplet_with_a_linked_negative_has_no_edge_of_the_source_to_it() -> None:
+    graph = graph_of(4, [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1), (1, 3), (3, 1)], directed=False)
+    scope = FullExtractor(hide="before")(graph, [[0, 1, 2]])
+    assert scope.node_id.tolist() == [0, 1, 2, 3]
+    assert np.diff(scope.indptr).tolist() == [0, 2, 1, 1]

@@ -189,7 +189,7 @@ def test_read_only_place_is_a_write_error(tmp_path):
 
 
 def test_no_folder_and_no_graph_are_named(tmp_path):
-    with pytest.raises(FolderError, match="is not a folder"):
+    with pytest.raises(FolderError, match="no such folder"):
         open_graph(tmp_path / "none")
     with pytest.raises(FolderError, match=r"no graph\.json"):
         open_graph(tmp_path)
@@ -234,7 +234,7 @@ def test_unknown_version_is_named(folder):
 def test_lying_manifest_is_refused(folder, change, text):
     rewrite_manifest(folder, **change)
     with pytest.raises(FolderError, match=text):
-        open_graph(folder)
+        open_graph(folder, check=False)
 
 
 def test_edited_manifest_is_refused(folder):
@@ -312,7 +312,7 @@ def test_verify_catches_a_flip_of_any_bit(folder):
 def test_damaged_column_names_are_refused(folder, name, array, text):
     np.save(folder / f"{name}.npy", array)
     with pytest.raises(FolderError, match=text):
-        open_graph(folder)
+        open_graph(folder, check=False)
 
 
 def test_graph_without_import_record_keeps_the_older_layout(tmp_path):

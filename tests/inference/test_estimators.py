@@ -154,3 +154,17 @@ def test_scikit_learn_clones_an_estimator(fitted):
     copy = base.clone(fitted)
     assert copy.get_params() == fitted.get_params()
     assert not copy.__sklearn_is_fitted__()
+
+
+def test_frames_and_reports_on_demand(fitted):
+    named = replace(GRAPH, node_name=names([f"n{node}" for node in range(120)]))
+    table = fitted.predict(named, ["n3", "n17"], as_frame=True)
+    assert table["node_id"].tolist() == [3, 17]
+    assert table["class_name"].tolist() == fitted.predict(named, [3, 17]).tolist()
+    np.testing.assert_array_equal(table["probability_red"], fitted.predict_proba(named, [3, 17])[:, 0])
+    report = fitted.evaluate(named, report=True).report
+    assert report.class_names == ("red", "green", "blue")
+    some = fitted.evaluate(named, ["n3", "n17"], report=True, most_errors=1).report
+    assert some.num_targets == 2
+    with pytest.raises(ValueError, match=r"targets must name a node of the graph, got 'n999'"):
+        fitted.predict(named, ["n999"])

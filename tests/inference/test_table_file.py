@@ -87,3 +87,61 @@ def test_what_is_no_table_of_predictions_is_one_line(tmp_path):
         read_table(saved("c.parquet", {"node_id": [1, 2], "class": [1, 1], "probability": [[1.0], [0.5, 0.5, 0.0]]}))
     with pytest.raises(SourceError, match="must be finite"):
         read_table(saved("d.parquet", {"node_id": [1], "value": [float("nan")]}))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_names_of_classes_are_in_the_table(predictor, tmp_path, suffix):
+    path = tmp_path / f"p{suffix}"
+    write_predictions(path, predictor, TARGETS)
+    names = None if predictor.trained.config.target == "values" else predictor.trained.config.class_names
+    assert read_table(path)[0].class_names == names
+    if suffix == ".csv" and names is not None:
+        head = path.read_text().splitlines()[0]
+        assert all(f'"probability_{name}"' in head for name in names)
+
+
+def test_classes_called_by_numbers_have_numbered_columns(tmp_path):
+    scores = np.array([[0.75, 0.25]], np.float32)
+    path = tmp_path / "p.csv"
+    write_table(path, GRAPH, predictions_of("classes", np.array([3]), scores, GRAPH, ("1", "0")))
+    assert '"probability_0","probability_1"' in path.read_text().splitlines()[0]
+    assert read_table(path)[0].class_names is None
+
+
+@pytest.mark.parametrize("stored", [b"nonsense", b"[1, 2, 3]", b'["a"]', b"{}"])
+def test_damaged_names_of_classes_are_a_fault_of_the_file(tmp_path, stored):
+    columns = {"node_id": [0], "class": [0], "probability": pa.array([[0.5, 0.5]], pa.large_list(pa.float32()))}
+    table = pa.table(columns).replace_schema_metadata({b"shadow_gnn.class_names": stored})
+    pq.write_table(table, tmp_path / "p.parquet")
+    with pytest.raises(SourceError, match=r"p.parquet: names of classes must be"):
+        read_table(tmp_path / "p.parquet")
+
+
+def test_predictions_become_a_pandas_table(predictor):
+    found = predictor.predict(["n7", "n3"])
+    table = found.to_pandas()
+    assert table["node_id"].tolist() == [7, 3]
+    assert table["node_name"].tolist() == ["n7", "n3"]
+    kind = predictor.trained.config.target
+    if kind == "classes":
+        assert table["class_name"].tolist() == found.predicted_names
+    if kind != "values":
+        column = "probability_green" if kind == "classes" else "probability_1"
+        np.testing.assert_array_equal(table[column], found.scores[:, 1])
+        assert column not in found.to_pandas(probabilities=False)
+    else:
+        np.testing.assert_array_equal(table["value"], found.predicted)
+
+
+def test_report_comes_with_the_evaluation(predictor):
+    found = evaluate_split(predictor, report=True, most_errors=3)
+    assert evaluate_split(predictor).report is None
+    report, kind = found.report, predictor.trained.config.target
+    assert report is not None
+    assert report.num_targets == found.num_targets
+    assert len(report.errors) <= 3
+    if kind == "classes":
+        assert np.trace(report.confusion) / report.confusion.sum() == pytest.approx(found.metrics["accuracy"])
+        assert report.class_names == ("red", "green", "blue")
+    if report.errors:
+        assert report.errors[0].node_name == f"n{report.errors[0].node_id}"

@@ -67,7 +67,8 @@ def test_csv_has_a_column_for_each_number(predictor, tmp_path):
     assert rows["node_id"] == TARGETS.tolist()
     close(rows["embedding_7"], embedding[:, 7])
     if predictor.trained.task.target != "values":
-        close(rows["probability_1"], predictor.trained.task.probabilities(logits)[:, 1])
+        name = "green" if predictor.trained.task.target == "classes" else "1"
+        close(rows[f"probability_{name}"], predictor.trained.task.probabilities(logits)[:, 1])
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])

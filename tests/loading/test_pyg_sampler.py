@@ -330,3 +330,17 @@ def test_scopes_of_another_graph_have_edges_of_this_one(data):
     assert sorted(output.edge.tolist()) == list(range(8))
     with pytest.raises(ValueError, match="extractor must give edges of the graph, got scope_edges='scope_graph'"):
         ExtractorSampler(graph, FullExtractor(1, scope_graph=other, scope_edges="scope_graph"))
+
+
+@pytest.mark.parametrize("amount", [1, 3])
+def test_triplets_can_hide_the_positive_link(data, amount):
+    torch.manual_seed(0)
+    sampler = ExtractorSampler.from_data(data, PprExtractor(5, hide="before"))
+    pairs = data.edge_index[:, :4]
+    (batch,) = LinkLoader(data, sampler, pairs, neg_sampling=NegativeSampling("triplet", amount), batch_size=4)
+    edges = set(map(tuple, batch.edge_index.t().tolist()))
+    for source, positive in zip(batch.src_index.tolist(), batch.dst_pos_index.tolist(), strict=True):
+        assert (source, positive) not in edges
+        assert (positive, source) not in edges
+    assert batch.n_id[batch.src_index].tolist() == pairs[0].tolist()
+    assert batch.dst_neg_index.numel() == 4 * amount

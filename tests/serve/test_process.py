@@ -27,9 +27,19 @@ class Process:
     """A service on a free port."""
 
     def __init__(self, folder, log, *more, **environment):
-        command = [sys.executable, "-m", "shadow_gnn", "serve", folder / "run", "--graph", folder / "g", "--log", log]
+        command = [
+            sys.executable,
+            "-m",
+            "shadow_gnn",
+            "serve",
+            folder / "run",
+            "--graph",
+            folder / "g",
+            "--updates",
+            log,
+        ]
         self.process = subprocess.Popen(
-            [*map(str, command), "--port", "0", "--json", *map(str, more)],
+            [*map(str, command), "--updates", str(log), "--port", "0", "--json", *map(str, more)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -129,7 +139,7 @@ def test_a_token_is_needed_for_other_machines_and_sent_by_the_client(folder, tmp
         client.predict([1])
     with Client(process.url, token="a-token-of-some-length") as client:
         assert client.predict([1])
-    assert "is in use by another process" in fault("--log", tmp_path / "log", "--port", 0)
+    assert "is in use by another process" in fault("--updates", tmp_path / "log", "--port", 0)
     process.end(signal.SIGTERM)
 
 

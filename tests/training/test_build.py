@@ -202,7 +202,7 @@ def test_a_scope_graph_and_an_index_are_opened(tmp_path):
     assert made.key.count(GRAPH.fingerprint) == 2
     assert made.edge_graph(GRAPH) is GRAPH
     for key in ("scope_graph", "index"):
-        with pytest.raises(FolderError, match=f"^extractor.{key}: nowhere: is not a folder$"):
+        with pytest.raises(FolderError, match=f"^extractor.{key}: graph: nowhere must be a graph folder "):
             build_extractor(SimilarExtractor(**{key: "nowhere"}), training=True)
 
 

@@ -355,7 +355,7 @@ def new_folder(path: Path, *, overwrite: bool = False, place: Path | None = None
     """
     path = Path(os.path.realpath(path))
     if os.path.lexists(path) and not overwrite:
-        raise WriteError(f"{path}: must not exist yet; choose another folder or ask to overwrite it")
+        raise WriteError(f"{path}: must not exist yet; choose another folder")
     _guard(path, 0, lambda: path.parent.mkdir(parents=True, exist_ok=True))
     with ExitStack() as stack:
         # After an exchange the temporary name holds the old folder; after a plain rename it holds nothing.

@@ -11,32 +11,34 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
-from shadow_gnn.cli.data import compact, diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, predict, recommend, serve
-from shadow_gnn.cli.scopes import compare_extractors, extract, learn_scope, scope_curve
+from shadow_gnn.cli.data import append, compact, diffuse, generate, get, importing, info
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend, serve
+from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
+from shadow_gnn.cli.shared.voice import LogForm, Voice, set_voice
 from shadow_gnn.cli.studies import advise, baselines, cost, reproduce, theory
-from shadow_gnn.cli.training import memory, resume, runs, train, tune
-from shadow_gnn.graph.block_check import confirm_all
+from shadow_gnn.cli.training import init, memory, resume, runs, share, train, tune
 
 app = new_app(
     "Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict.",
     epilog="\b\nExamples:\n  shadow data import edges.csv my-graph --labels labels.csv --split 60/20/20\n"
     "  shadow train recipe.toml --graph my-graph\n  shadow predict runs/recipe-1 --out predictions.csv\n"
-    "  shadow train --help",
+    "  shadow train --help\n\n\b\n"
+    "Exit codes: 0 success, 2 a fault, in one line, 130 Ctrl-C, 143 SIGTERM, 1 any other end.",
     completion=True,
 )
 data = new_app("Import, download, generate and inspect graph folders.")
 
 # Every subcommand is added here and nowhere else, in the order of the help page.
 add_command(data, "import", importing.import_command)
+add_command(data, "append", append.append_command)
 add_command(data, "info", info.info_command)
 add_command(data, "get", get.get_command)
 add_command(data, "list", get.list_command)
@@ -49,24 +51,29 @@ app.add_typer(graph, name="graph", rich_help_panel="Data")
 _COMMANDS = {
     "Scopes": {
         "extract": extract.extract_command,
+        "draw": draw.draw_command,
         "compare-extractors": compare_extractors.compare_command,
         "learn-scope": learn_scope.learn_scope_command,
         "scope-curve": scope_curve.scope_curve_command,
     },
     "Training": {
+        "init": init.init_command,
         "train": train.train_command,
         "resume": resume.resume_command,
         "runs": runs.runs_command,
         "tune": tune.tune_command,
         "memory": memory.memory_command,
+        "share": share.share_command,
     },
     "Prediction": {
         "evaluate": evaluate.evaluate_command,
         "predict": predict.predict_command,
+        "explain": explain.explain_command,
         "recommend": recommend.recommend_command,
         "serve": serve.serve_command,
         "correct": correct.correct_command,
         "ensemble": ensemble.ensemble_command,
+        "export": export.export_command,
     },
     "Studies": {
         "advise": advise.advise_command,
@@ -99,6 +106,10 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def _common(
     context: typer.Context,
+    quiet: bool = typer.Option(False, "--quiet", help="Print only results, warnings and faults."),
+    log: Annotated[
+        LogForm, typer.Option("--log", help="Form of progress: lines of text, or one JSON object a line.")
+    ] = "text",
     debug: bool = typer.Option(False, "--debug", help="Show the Python traceback of a fault."),
     no_check: bool = typer.Option(False, "--no-check", help="Do not compare graph folders with their checksums."),
     version: bool = typer.Option(
@@ -106,13 +117,14 @@ def _common(
     ),
 ) -> None:
     """Deep graph learning on shallow scopes: import a graph, inspect it, train a model, predict."""
+    set_voice(Voice(quiet, log))
     check_command(context.invoked_subcommand)
 
 
 def main() -> NoReturn:
     """Run the command line: 0 on success, 2 with one line on a fault, 130 on Ctrl-C, 143 on SIGTERM."""
     debug = "--debug" in sys.argv[1:]
-    # --debug may stand anywhere on the line, since people add it at the end.
+    # They may stand anywhere on the line, since people add them at the end.
     arguments = [argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")]
     if "--no-check" in sys.argv[1:]:
         os.environ["SHADOW_CHECK"] = "off"  # Also for the processes of this command.
@@ -120,7 +132,7 @@ def main() -> NoReturn:
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
-        confirm_all()
+        _confirm_folders()
     except KeyboardInterrupt:
         _end_at_once("interrupted", 130)
     except _Terminated:
@@ -149,13 +161,15 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context is not None else ""
-        _end(f"{error.format_message()}{hint}", 2)
+        _end(f"{error.format_message().rstrip('.?')}{hint}", 2)
     if type(error).__name__ == "Abort":
         _end_at_once("interrupted", 130)
     if isinstance(error, RecipeError):
         for fault in error.faults[:-1]:
             print("shadow: " + " ".join(fault.split()), file=sys.stderr)
         _end(error.faults[-1], 2)
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        _end(f"{os.fsdecode(error.filename)}: {error.strerror[:1].lower()}{error.strerror[1:]}", 2)
     if isinstance(error, (ShadowError, ValueError, OSError)):
         _end(str(error), 2)
     raise error
@@ -164,6 +178,13 @@ def _end_with(error: BaseException, debug: bool, arguments: Sequence[str]) -> No
 def _end(text: str, code: int) -> NoReturn:
     print("shadow: " + " ".join(text.split()), file=sys.stderr)
     sys.exit(code)
+
+
+def _confirm_folders() -> None:
+    """Wait for the checks of the folders that the command opened; a command that opened none loads nothing."""
+    checks = sys.modules.get("shadow_gnn.graph.block_check")
+    if checks is not None:
+        checks.confirm_all()
 
 
 def _end_at_once(text: str, code: int) -> NoReturn:

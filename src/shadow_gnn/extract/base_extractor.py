@@ -16,15 +16,15 @@ import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 
-from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.errors import FolderError, ShadowError
 from shadow_gnn.extract.core_calls import check_pairs, check_targets
 from shadow_gnn.extract.options import NamesPath, NotInRecipe, check_options, options_of
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.scope_graph import check_scope_graph, on_graph
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
+from shadow_gnn.graph.datasets.resolve import open_any_graph
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.graph.store import open_graph
 
 OtherGraph = Annotated[Graph | str | Path | None, NamesPath()]
 """A graph or its folder, which is opened when it is first needed."""
@@ -165,8 +165,8 @@ def opened(name: str, graph: Graph | str | Path | None) -> Graph | None:
     if graph is None or isinstance(graph, Graph):
         return graph
     try:
-        return open_graph(graph)
-    except FolderError as error:
+        return open_any_graph(graph)
+    except ShadowError as error:
         raise FolderError(f"extractor.{name}: {error}") from error
 
 

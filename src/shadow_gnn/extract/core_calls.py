@@ -18,14 +18,15 @@ from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
+from shadow_gnn.graph.node_ids import node_ids
 from shadow_gnn.graph.record import Graph, id_range
 
 Core = Callable[..., tuple[Any, ...]]
 
 
 def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.int64]:
-    """Return targets as int64 [B, T], or raise a ValueError that names the first bad one."""
-    array = np.asarray(targets)
+    """Return targets, ids or names, as int64 [B, T], or raise a ValueError that names the first bad one."""
+    array = node_ids(graph, targets, owner)
     if array.size == 0 and array.ndim <= 1:
         return np.empty((0, 1), dtype=np.int64)
     if array.dtype.kind not in "iu":
@@ -41,10 +42,10 @@ def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.in
 
 
 def check_pairs(owner: str, hide: Hide, targets: NDArray[np.int64]) -> None:
-    """Raise unless `hide` is known and, to hide a link, targets [B, T] are pairs."""
+    """Raise unless `hide` is known and, to hide a link, targets [B, T] are pairs or larger groups."""
     if hide not in get_args(Hide):
         raise ValueError(f"{owner}: hide must be one of {', '.join(get_args(Hide))}, got {hide!r}")
-    if hide != "none" and len(targets) and targets.shape[1] != 2:
+    if hide != "none" and len(targets) and targets.shape[1] < 2:
         raise ValueError(f"{owner}: targets must be pairs [B, 2] to hide their link, got shape {list(targets.shape)}")
 
 

@@ -14,7 +14,8 @@ from shadow_gnn.graph.record import Graph
 
 Hide = Literal["none", "before", "after"]
 """How the edges between the two targets of a pair are treated, in both directions: none leaves them in the scope,
-before chooses the scope as if they did not exist, after chooses it with them and removes them from the scope."""
+before chooses the scope as if they did not exist, after chooses it with them and removes them from the scope. Of more
+than two targets, the first two are the pair; edges between the first and the others are removed from the scope."""
 
 
 @runtime_checkable

@@ -53,8 +53,8 @@ class FolderCheck:
             self.raise_fault()
             return
         self._thread = threading.Thread(target=self._in_background, args=(plan,), name="shadow-check", daemon=True)
+        _running.append(self)  # Before the thread, which removes it.
         self._thread.start()
-        _running.append(self)
 
     def raise_fault(self) -> None:
         """Raise the fault if one was found so far."""
@@ -101,7 +101,7 @@ _running: list[FolderCheck] = []
 
 def confirm_all() -> None:
     """Wait for all checks of this process, and raise the first fault."""
-    for check in _running:
+    for check in tuple(_running):  # Threads that end shorten the list.
         check.confirm()
 
 

@@ -19,7 +19,7 @@ VERSION = 1
 MAX_BYTES = 1 << 20
 FILE_NAME = (
     r"^(blocks|indptr|indices|x|x_scale|x_indptr|x_indices|x_data|y|edge_weight|edge_attr|edge_id"
-    r"|node_name_ptr|node_name_text|class_name_ptr|class_name_text|column_name_ptr|column_name_text"
+    r"|node_name_ptr|node_name_text|node_name_order|class_name_ptr|class_name_text|column_name_ptr|column_name_text"
     r"|(split|pairs)/[A-Za-z0-9_-]{1,64})\.npy$"
 )
 IMPORT_RECORD = "import.toml"
@@ -40,6 +40,7 @@ ARRAY_TYPES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "edge_id": (("int64",), (1,)),
     "node_name_ptr": (("int64",), (1,)),
     "node_name_text": (("uint8",), (1,)),
+    "node_name_order": (("int32", "int64"), (1,)),
     "class_name_ptr": (("int64",), (1,)),
     "class_name_text": (("uint8",), (1,)),
     "column_name_ptr": (("int64",), (1,)),

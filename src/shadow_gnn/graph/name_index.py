@@ -1,12 +1,13 @@
-"""NameIndex: node ids by name.
+"""NameIndex: node ids by name, of a graph to which named nodes are added and from which they are taken.
 
-Not for: names by node id (record.NodeNames).
+Not for: names that do not change (names.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Protocol
+
+from shadow_gnn.graph.names import NodeNames
 
 
 class Names(Protocol):
@@ -18,29 +19,28 @@ class Names(Protocol):
 
 
 class NameIndex:
-    """A table of all names, made once; it takes about 100 bytes for each name."""
+    """Stored names, looked up where they are, and the changes to them in memory."""
 
-    def __init__(self, names: Names) -> None:
-        """Read all names; of equal ones the first node has the name, and an empty one is of a removed node."""
-        self._ids: dict[str, int] = {}
-        for node_id in range(len(names)):
-            self._ids.setdefault(names[node_id], node_id)
-        self._ids.pop("", None)
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
+    def __init__(self, stored: NodeNames) -> None:
+        """Start with the stored names; an empty one is of a removed node."""
+        self._stored = stored
+        self._added: dict[str, int] = {}
+        self._removed: set[str] = set()
 
     def find(self, name: str) -> int | None:
-        """Return the node of a name, None if there is none."""
-        return self._ids.get(name)
+        """Return the node of a name, the first of several; None if there is none."""
+        if name in self._added:
+            return self._added[name]
+        if not name or name in self._removed:
+            return None
+        ids, counts = self._stored.lookup([name])
+        return int(ids[0]) if counts[0] else None
 
     def add(self, name: str, node_id: int) -> None:
-        """Name another node."""
-        self._ids.setdefault(name, node_id)
+        """Name another node; the name must be free."""
+        self._added[name] = node_id
 
     def remove(self, name: str) -> None:
         """Forget a name."""
-        self._ids.pop(name, None)
+        self._added.pop(name, None)
+        self._removed.add(name)

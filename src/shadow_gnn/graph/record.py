@@ -6,7 +6,7 @@ Not for: reading or writing files (store.py), nor for building a CSR from raw ed
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,10 +14,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.short_repr import as_html, as_line
 from shadow_gnn.graph.checked import checked_lists
+from shadow_gnn.graph.names import NodeNames as NodeNames
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.block_check import FolderCheck
@@ -147,36 +148,6 @@ def feature_arrays(x: Features) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeNames:
-    """Names of nodes, classes or columns as text, in one block of bytes that can be memory-mapped."""
-
-    ptr: Array
-    """int64 [N + 1], start of each name in `text`."""
-    text: Array
-    """uint8, the UTF-8 bytes of all names."""
-
-    def __post_init__(self) -> None:
-        if len(self.ptr) == 0 or self.ptr[0] != 0 or self.ptr[-1] != len(self.text):
-            raise ValueError(f"NodeNames: ptr must run from 0 to {len(self.text)}, the number of bytes")
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> NodeNames:
-        """Return the names that some texts are."""
-        encoded = [text.encode() for text in texts]
-        ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(text) for text in encoded], out=ptr[1:])
-        return cls(ptr, np.frombuffer(b"".join(encoded), np.uint8))
-
-    def __len__(self) -> int:
-        return len(self.ptr) - 1
-
-    def __getitem__(self, node_id: int) -> str:
-        if not 0 <= node_id < len(self):
-            raise IndexError(f"NodeNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
-        return bytes(self.text[self.ptr[node_id] : self.ptr[node_id + 1]]).decode()
-
-
-@dataclass(frozen=True, eq=False)
 class Graph:
     """A whole graph in memory or memory-mapped from a graph folder.
 
@@ -193,7 +164,7 @@ class Graph:
     x: Features | None = None
     """Node features, or None."""
     y: Array | None = None
-    """Labels: int64 [N] classes with -1 for unknown, float32 [N] values, or uint8 [N, C] for multi-label."""
+    """Labels: int64 [N] classes (-1 unknown), float32 [N] values (nan unknown), or uint8 [N, C] for multi-label."""
     edge_weight: Array | None = None
     """float32 [E], positive; degrees are then sums of weights."""
     edge_attr: Array | None = None
@@ -239,6 +210,51 @@ class Graph:
     def num_edges(self) -> int:
         """Number of CSR entries E: an undirected edge counts twice."""
         return len(self.indices)
+
+    @property
+    def num_features(self) -> int:
+        """Feature columns; 0 without features."""
+        return 0 if self.x is None else self.x.shape[1]
+
+    @cached_property
+    def num_classes(self) -> int:
+        """Classes or yes/no labels of the nodes; 0 without labels, 1 for values."""
+        if self.y is None:
+            return 0
+        if self.y.ndim == 2:
+            return int(self.y.shape[1])
+        if self.y.dtype.kind == "f":
+            return 1
+        return len(self.class_name) if self.class_name is not None else 1 + int(self.y.max(initial=-1))
+
+    def degree(self, nodes: ArrayLike | range | None = None) -> Ints:
+        """Return the number of neighbors of nodes, given as ids or names; of all nodes if None. [K]"""
+        from shadow_gnn.graph.part import chosen_nodes
+
+        if nodes is None:
+            return np.diff(self.indptr)
+        chosen = chosen_nodes(self, nodes, "degree")
+        return np.asarray(self.indptr[chosen + 1] - self.indptr[chosen])
+
+    def neighbors(self, node: int | str) -> Ints:
+        """Return the ids of the nodes that send messages to a node, given as id or name, ascending. [K]"""
+        from shadow_gnn.graph.part import chosen_nodes
+
+        (chosen,) = chosen_nodes(self, [node], "neighbors").tolist()
+        indptr, indices = self.lists
+        return np.asarray(indices[indptr[chosen] : indptr[chosen + 1]], dtype=np.int64)
+
+    def subgraph(self, nodes: ArrayLike | range) -> Graph:
+        """Return the graph between some nodes, ids or names, numbered from 0 in their order."""
+        from shadow_gnn.graph.part import subgraph
+
+        return subgraph(self, nodes)
+
+    def to_pyg(self) -> Any:
+        """Return a torch_geometric Data with all arrays in memory."""
+        from shadow_gnn.graph.to_pyg import to_pyg
+
+        return to_pyg(self)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -385,6 +401,11 @@ def _check_shapes(graph: Graph) -> None:
             f"Graph: indptr must run from 0 to {len(indices)}, the length of indices, "
             f"got {int(indptr[0])} to {int(indptr[-1])}"
         )
+    for name in ("node_name", "class_name"):
+        names: object = getattr(graph, name)
+        if names is not None and not isinstance(names, NodeNames):
+            kind = type(names).__name__
+            raise TypeError(f"Graph: {name} must be a NodeNames, got {kind}; make one with NodeNames.of(texts)")
     per_node: list[tuple[str, int | None]] = [
         ("x", None if graph.x is None else graph.x.shape[0]),
         ("y", None if graph.y is None else len(graph.y)),

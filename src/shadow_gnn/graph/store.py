@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,9 @@ MANIFEST = "graph.json"
 _IMPORT_RECORD = "import.toml"
 BLOCKS = "blocks"
 """Name of the array with the checksums of blocks."""
+NAME_ORDER = "node_name_order"
+"""Name of the array with the sorted order of the names of nodes."""
+_SORT_BYTES_PER_NAME = 40
 _SPLIT_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _FREE_BYTES = 1 << 16
 
@@ -75,7 +78,7 @@ def open_graph(folder: str | Path, *, check: bool = True) -> Graph:
             edge_id=arrays.get("edge_id"),
             splits={name[6:]: array for name, array in arrays.items() if name.startswith("split/")},
             pairs={name[6:]: array for name, array in arrays.items() if name.startswith("pairs/")},
-            node_name=_names(arrays, "node_name"),
+            node_name=_names(arrays, "node_name", folder),
             class_name=_names(arrays, "class_name"),
             column_names=_column_names(folder, arrays),
             import_toml=_import_record(folder, manifest),
@@ -114,6 +117,8 @@ class Contents:
     """Hash of the topology and the edge weights; None to compute it."""
     import_toml: str | None = None
     """Text of import.toml; None to write none."""
+    sort_bytes: int | None = None
+    """Memory for sorting the names of nodes, whose order is left out if it needs more; None for any amount."""
 
 
 def contents_of(graph: Graph) -> Contents:
@@ -145,6 +150,10 @@ def save_contents(
             if any(name.startswith(f"{inner}/") for name in arrays):
                 (temporary / inner).mkdir()
         written = {name: write_npy(temporary / f"{name}.npy", array, progress) for name, array in arrays.items()}
+        order = _name_order(contents, temporary, progress)
+        if order is not None:
+            contents = replace(contents, arrays={**arrays, NAME_ORDER: order})
+            written[NAME_ORDER] = write_npy(temporary / f"{NAME_ORDER}.npy", order, progress)
         sums = np.array(
             [sum_ for name in sorted(written, key=lambda name: f"{name}.npy") for sum_ in written[name].blocks],
             np.uint32,
@@ -159,6 +168,17 @@ def save_contents(
         if check is not None:
             check(open_graph(temporary, check=False))
         check_target(folder, overwrite=overwrite)  # Something may have been put there in the meantime.
+
+
+def _name_order(contents: Contents, folder: Path, progress: Progress) -> Array | None:
+    """Sort the names of nodes that were written; None without names, or if the order is given or takes too much."""
+    ptr = contents.arrays.get("node_name_ptr")
+    if ptr is None or NAME_ORDER in contents.arrays:
+        return None
+    if contents.sort_bytes is not None and len(ptr) * _SORT_BYTES_PER_NAME > contents.sort_bytes:
+        return None
+    progress("sorting names", 0, 1)
+    return NodeNames(map_npy(folder / "node_name_ptr.npy"), map_npy(folder / "node_name_text.npy")).order
 
 
 def graph_arrays(graph: Graph) -> dict[str, Array]:
@@ -187,7 +207,8 @@ def open_arrays(folder: Path) -> tuple[Manifest, dict[str, Array]]:
     from shadow_gnn.graph.manifest import read_manifest
 
     if not folder.is_dir():
-        raise FolderError(f"{folder}: is not a folder")
+        fault = "is not a folder" if os.path.lexists(folder) else "no such folder"
+        raise FolderError(f"{folder}: {fault}")
     if not os.path.lexists(folder / MANIFEST):
         raise FolderError(f"{folder}: is not a graph folder: it has no {MANIFEST}")
     manifest = read_manifest(folder / MANIFEST)
@@ -248,10 +269,10 @@ def _features(arrays: dict[str, Array], manifest: Manifest) -> Features | None:
     return SparseFeatures(arrays["x_indptr"], arrays["x_indices"], arrays["x_data"], manifest.num_feature_columns, hint)
 
 
-def _names(arrays: dict[str, Array], name: str) -> NodeNames | None:
+def _names(arrays: dict[str, Array], name: str, folder: Path | None = None) -> NodeNames | None:
     if f"{name}_ptr" not in arrays and f"{name}_text" not in arrays:
         return None
-    return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"])
+    return NodeNames(arrays[f"{name}_ptr"], arrays[f"{name}_text"], arrays.get(f"{name}_order"), folder)
 
 
 def _column_names(folder: Path, arrays: dict[str, Array]) -> tuple[str, ...] | None:
@@ -316,7 +337,8 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
     if not os.path.lexists(folder):
         return
     if not overwrite:
-        raise WriteError(f"{folder}: exists already; choose another folder or ask to overwrite it")
+        how = "choose another folder, or replace it with --overwrite (overwrite=True in Python)"
+        raise WriteError(f"{folder}: exists already; {how}")
     from shadow_gnn.graph.manifest import FILE_NAME, is_manifest
 
     if not folder.is_dir() or not is_manifest(folder / MANIFEST):

@@ -174,11 +174,11 @@ def _blocks(array: Array) -> Iterator[tuple[int, Array]]:
         yield start, array[start : start + rows]
 
 
-def _check_finite(path: Path, array: Array) -> None:
+def _check_finite(path: Path, array: Array, *, nan: bool = False) -> None:
     if array.dtype.kind != "f":
         return
     for start, block in _blocks(array):
-        good = np.isfinite(block).reshape(len(block), -1).all(axis=1)
+        good = (np.isfinite(block) | (np.isnan(block) & nan)).reshape(len(block), -1).all(axis=1)
         if not good.all():
             raise FolderError(f"{path}: must be finite, row {start + int(np.argmin(good))} is not")
 
@@ -194,7 +194,7 @@ def _check_labels(path: Path, y: Array) -> None:
     if y.dtype == np.int64 and y.ndim == 1:
         _check_least(path, y, -1, "a class or -1")
     elif y.dtype == np.float32 and y.ndim == 1:
-        _check_finite(path, y)
+        _check_finite(path, y, nan=True)  # An unknown value.
     elif y.dtype == np.uint8 and y.ndim == 2:
         for start, block in _blocks(y):
             if block.size and block.max() > 1:
@@ -220,6 +220,10 @@ def _check_names(folder: Path, name: str, names: NodeNames) -> None:
             bytes(names.text[names.ptr[start] : names.ptr[stop]]).decode()
         except UnicodeDecodeError as error:
             raise FolderError(f"{folder / f'{name}_text.npy'}: is not UTF-8 near row {start}: {error}") from error
+    if names.order_hint is not None:
+        place = names.first_disorder()
+        if place is not None:
+            raise FolderError(f"{folder / f'{name}_order.npy'}: must sort the names, place {place} is not in order")
 
 
 def _check_splits(folder: Path, graph: Graph) -> None:

@@ -5,6 +5,7 @@ Not for: predicting (predictor.py), nor for validation during training (training
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,40 +22,92 @@ from shadow_gnn.inference.predictor import Predictor, ignore_note
 from shadow_gnn.normal.joint import near_targets
 from shadow_gnn.tasks.links.splits import make_splits
 from shadow_gnn.tasks.metrics import Scores
+from shadow_gnn.tasks.report import Judged, Report, make_report
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Target, label_kind, split_targets
 from shadow_gnn.tasks.thresholds import LabelCounts
-from shadow_gnn.training.evaluate import Evaluation, evaluate, evaluate_by_degree
+from shadow_gnn.training.evaluate import Evaluation, Output, evaluate, evaluate_by_degree
 from shadow_gnn.training.link_setup import split_options
 from shadow_gnn.training.model_file import ModelConfig
 
 _TINY = 1e-12
 
 
-def evaluate_split(predictor: Predictor, split: str = "test", *, progress: Progress = silent) -> Evaluation:
-    """Return the metrics of a model on a split; for nodes, also by degree."""
+def evaluate_split(
+    predictor: Predictor,
+    split: str = "test",
+    *,
+    report: bool = False,
+    most_errors: int = 10,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Return the metrics of a model on a split; for nodes, also by degree.
+
+    report: also compare class by class, with most_errors of the surest errors; for nodes only.
+    """
     if isinstance(predictor.trained.task, LinkTask):
+        if report:
+            raise ValueError("evaluate: report must be of a model that predicts nodes, this one predicts links")
         return _evaluate_links(predictor, split, progress)
+    _warn_of_trained(predictor, split)
     targets = split_targets(predictor.graph, split)
+    return evaluate_nodes(predictor, targets, report=report, most_errors=most_errors, progress=progress)
+
+
+def check_judged(predictor: Predictor, split: str = "test") -> None:
+    """Refuse classes that are numbered otherwise than in training; warn of nodes of a split that were trained on."""
+    check_classes(predictor.trained.config, predictor.graph)
+    _warn_of_trained(predictor, split)
+
+
+def _warn_of_trained(predictor: Predictor, split: str) -> None:
     config, graph = predictor.trained.config, predictor.graph
-    if split != "train" and (line := trained_note(config, graph, targets)) is not None:
+    if split == "train" or split not in graph.splits or graph.y is None:
+        return
+    line = trained_note(config, graph, split_targets(graph, split))
+    if line is not None:
         predictor.warn(line)
-    return evaluate_nodes(predictor, targets, progress=progress)
 
 
-def evaluate_nodes(predictor: Predictor, targets: Ints, *, progress: Progress = silent) -> Evaluation:
-    """Return the metrics of a model on nodes with known labels, also by degree."""
+def evaluate_nodes(
+    predictor: Predictor,
+    targets: Ints,
+    *,
+    report: bool = False,
+    most_errors: int = 10,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Return the metrics of a model on nodes with known labels, also by degree; report: see evaluate_split."""
     trained = predictor.trained
     _check_labels(trained.config, predictor.graph, targets)
     check_classes(trained.config, predictor.graph)
     if trained.config.joint is not None:
         targets = near_targets(predictor.graph, targets)
-    return evaluate_by_degree(
+    kept: list[Output] = []
+    found = evaluate_by_degree(
         trained.model,
         predictor.loaders(targets),
         trained.node_task,
         precision=trained.config.precision,
         on_batch=lambda done, total: progress("evaluating", done, total),
+        on_output=kept.append if report else None,
     )
+    return replace(found, report=_report(predictor, kept, most_errors)) if report else found
+
+
+def _report(predictor: Predictor, outputs: list[Output], most_errors: int) -> Report:
+    """Compare the outputs of a model with the labels."""
+    task, config = predictor.trained.node_task, predictor.trained.config
+    logits = torch.cat([output.logits for output in outputs])
+    labels = torch.cat([output.y for output in outputs if output.y is not None])
+    probability = task.probabilities(logits)
+    judged = Judged(
+        torch.cat([output.node_id for output in outputs]).numpy(),
+        labels.cpu().numpy(),
+        task.predictions(logits).numpy(),
+        None if probability is None else probability.numpy(),
+    )
+    names = predictor.graph.node_name
+    return make_report(task.target, judged, config.class_names, names, most_errors=most_errors)
 
 
 def score_metrics(

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.training_view import feature_statistics
+from shadow_gnn.graph.importing.columns.plan import ImportPlan, edge_names, read_plan
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph, NodeNames, SparseFeatures
 from shadow_gnn.training.model_file import ModelConfig
 from shadow_gnn.training.trained_on import TrainedOn
@@ -26,16 +26,20 @@ MOST_DRIFT = 5
 _EQUAL = 1e-4
 
 
-def lined_up(config: ModelConfig, graph: Graph, note: Note) -> Graph:
+def lined_up(config: ModelConfig, graph: Graph, note: Note, import_toml: str | None = None) -> Graph:
     """Return the graph with the columns and classes in the order of training; raise for the first difference.
 
-    note: receives a line for each column whose mean has moved far. A model of an earlier version is not compared.
+    import_toml: how the columns were encoded for training. note: receives a line for each column whose mean has moved
+    far. A model of an earlier version is not compared.
     """
     facts = config.trained_on
     if facts is None:
         return graph
     owner = str(graph.path or "graph in memory")
     _check_edges(config, facts, graph, owner)
+    if import_toml is not None and graph.import_toml is not None and import_toml != graph.import_toml:
+        _check_encoding(read_plan(import_toml, "model"), read_plan(graph.import_toml, owner), owner)
+        graph = _with_edge_columns(import_toml, graph, owner)
     graph = _with_columns(facts, graph, owner)
     _check_statistics(facts, graph, owner, note)
     return _with_classes(config, graph, owner, note)
@@ -51,25 +55,52 @@ def _check_edges(config: ModelConfig, facts: TrainedOn, graph: Graph, owner: str
         raise ValueError(f"{owner}: must have no edge weights, as the model was trained without, got weights")
 
 
+def _check_encoding(known: ImportPlan, own: ImportPlan, owner: str) -> None:
+    """Refuse a column whose values have another meaning than in training."""
+    for plans, others in ((known.nodes, own.nodes), (known.edges, own.edges)):
+        for name, plan in plans.items():
+            key = None if name not in others else plan.difference(others[name])
+            if key is not None:
+                raise ValueError(
+                    f"{owner}: column {name!r} must be encoded as in training, its {key} differs; "
+                    "import the tables with --plan and the import.toml of the run"
+                )
+
+
+def _with_edge_columns(import_toml: str, graph: Graph, owner: str) -> Graph:
+    """Order the edge features as in training."""
+    own, known = edge_names(graph.import_toml), edge_names(import_toml)
+    if own is None or known is None or own == known or graph.edge_attr is None:
+        return graph
+    order = _order(own, known, owner, "edge feature")
+    return replace(graph, edge_attr=np.ascontiguousarray(graph.edge_attr[:, order]))
+
+
+def _order(own: tuple[str, ...], known: tuple[str, ...], owner: str, kind: str) -> Ints:
+    """Return the place of each known column; a column too few or too many is a ValueError."""
+    place = {name: number for number, name in enumerate(own)}
+    for name in known:
+        if name not in place:
+            raise ValueError(
+                f"{owner}: must have the {kind} column {name!r}, as the model was trained on; it is missing"
+            )
+    if len(own) != len(known):
+        extra = next(name for name in own if name not in set(known))
+        raise ValueError(f"{owner}: must have only the model's {kind} columns, the model does not know {extra!r}")
+    return np.array([place[name] for name in known])
+
+
 def _with_columns(facts: TrainedOn, graph: Graph, owner: str) -> Graph:
     """Order the feature columns as in training, if both have names."""
     own, known = graph.column_names, facts.column_names
     if own is None or known is None or own == known or graph.x is None:
         return graph
-    place = {name: number for number, name in enumerate(own)}
-    for name in known:
-        if name not in place:
-            raise ValueError(
-                f"{owner}: must have the feature column {name!r}, as the model was trained on; it is missing"
-            )
-    if len(own) != len(known):
-        extra = next(name for name in own if name not in set(known))
-        raise ValueError(f"{owner}: must have only the model's feature columns, the model does not know {extra!r}")
-    order = np.array([place[name] for name in known])
-    return replace(graph, x=_ordered(graph.x, order), column_names=known)
+    return replace(graph, x=_ordered(graph.x, _order(own, known, owner, "feature")), column_names=known)
 
 
 def _ordered(x: Features, order: Ints) -> Features:
+    from scipy.sparse import csr_array
+
     if isinstance(x, SparseFeatures):
         matrix = csr_array((x.data, *reversed(x.lists)), shape=x.shape)[:, order].sorted_indices()
         return SparseFeatures(
@@ -121,10 +152,13 @@ def _same_set(
 def _with_classes(config: ModelConfig, graph: Graph, owner: str, note: Note) -> Graph:
     """Number the classes as in training, if both have names; classes that are new become unknown, with a warning."""
     known = config.class_names
-    if known is None or graph.class_name is None or graph.y is None or graph.y.ndim != 1 or config.target != "classes":
+    if known is None or graph.class_name is None or graph.y is None:
         return graph
     own = tuple(graph.class_name[number] for number in range(len(graph.class_name)))
-    if own[: len(known)] == known:
+    if graph.y.ndim == 2 and config.target == "multilabel" and own != known:
+        order = _order(own, known, owner, "label")
+        return replace(graph, y=np.ascontiguousarray(graph.y[:, order]), class_name=NodeNames.of(known))
+    if graph.y.ndim != 1 or config.target != "classes" or own[: len(known)] == known:
         return graph
     place = {name: number for number, name in enumerate(known)}
     new = [name for name in own if name not in place]
@@ -141,7 +175,7 @@ def check_classes(config: ModelConfig, graph: Graph) -> None:
         return
     nodes, kept = np.array(facts.sample_id), np.array(facts.sample_class)
     labels = array_rows(graph, "y", nodes)
-    if labels is None or labels.ndim != 1:
+    if labels is None or labels.ndim != 1 or labels.dtype.kind != "i":
         return
     other = (labels != kept) & (labels >= 0)
     if other.sum() * 2 > len(kept):
@@ -155,9 +189,12 @@ def check_classes(config: ModelConfig, graph: Graph) -> None:
 def trained_note(config: ModelConfig, graph: Graph, targets: Ints) -> str | None:
     """Return a line about evaluated nodes that the model was trained on; None if there are none."""
     facts = config.trained_on
-    if facts is None or facts.train_nodes is None or not facts.has_same_nodes(graph):
+    if facts is None:
         return None
-    count = int(facts.trained_among(targets).sum())
+    if facts.train_names is not None and graph.node_name is not None:
+        count = facts.names_among([graph.node_name[node] for node in targets.tolist()])
+    else:
+        count = int(facts.trained_among(targets).sum()) if facts.has_same_nodes(graph) else 0
     if count == 0:
         return None
     share = count / len(targets)

@@ -81,6 +81,15 @@ class Predictions:
         ends = self.targets if self.targets.ndim == 1 else self.targets[:, column]
         return [self.node_names[node] for node in ends.tolist()]
 
+    def to_pandas(self, *, probabilities: bool = True) -> Any:
+        """Return the columns of a CSV table of `shadow predict` as a pandas table, a row for each target."""
+        import pandas as pd
+
+        from shadow_gnn.inference.table_file import table_columns
+
+        columns = table_columns(self, probabilities=probabilities, flat=True)
+        return pd.DataFrame({name: column.to_pandas() for name, column in columns.items()})
+
     def row(self, number: int) -> dict[str, Any]:
         """Return the prediction of one target as plain numbers and strings, ready for JSON."""
         target = self.targets[number]

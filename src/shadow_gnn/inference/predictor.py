@@ -21,6 +21,7 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.base.ranks import ALONE, Ranks
 from shadow_gnn.extract.core_calls import check_targets
 from shadow_gnn.extract.protocol import Hide
+from shadow_gnn.graph.node_ids import node_ids
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.line_up import lined_up
 from shadow_gnn.inference.other_scopes import ExtractorLike, as_extractor, scopes_note, with_extractor
@@ -34,7 +35,7 @@ from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.evaluate import Output, Sources, forward, outputs
 from shadow_gnn.training.model_file import CONFIG, TrainedModel, check_model_fits, read_config, read_model
 from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders, open_recipe_graph, whole_graph
-from shadow_gnn.training.runs.folder import RECORD, REPEATS, check_graph, open_run
+from shadow_gnn.training.runs.folder import RECORD, REPEATS, check_graph, check_run_folder, open_run
 
 Note = Callable[[str], None]
 """Receives a line for the user."""
@@ -70,7 +71,7 @@ class Predictor:
         Columns and classes with names are put in the order of training: `graph` is then the graph in that order.
         """
         self.warn, self.opened_graph = warn, graph
-        graph = lined_up(trained.config, graph, warn)
+        graph = lined_up(trained.config, graph, warn, trained.import_toml)
         check_model_fits(trained.config, graph)
         if extractor is not None:
             trained = with_extractor(trained, as_extractor(extractor), graph)
@@ -101,12 +102,12 @@ class Predictor:
         return self.trained.config.target == "links"
 
     def predict(self, targets: ArrayLike, *, embedding: bool = False, progress: Progress = silent) -> Predictions:
-        """Predict nodes [B], or pairs [B, 2], in one call; fast for a single target.
+        """Predict nodes [B], or pairs [B, 2], given as ids or names, in one call; fast for a single target.
 
         A known link between the ends of a pair is hidden. In an undirected graph the order of a pair does not matter.
         embedding: also return the inputs of the head.
         """
-        given = np.asarray(targets)
+        given = node_ids(self.graph, targets, "predict")
         checked, config = self.check(given), self.trained.config
         most = 1 if config.joint is not None else self.batch_size  # A joint batch of one target is its scope.
         if len(checked) == 0 or config.is_normal or len(checked) > most:
@@ -135,7 +136,7 @@ class Predictor:
         A normal GNN takes one pass over the graph. ranks: they share the targets; only the main one gets predictions.
         probabilities: False allows larger blocks, as rows are narrower.
         """
-        given = targets if isinstance(targets, range) else np.asarray(targets)
+        given = targets if isinstance(targets, range) else node_ids(self.graph, targets, "predict")
         if self.trained.config.is_normal and len(given):
             for output in self.outputs(self.check(given), embedding=embedding):
                 yield self.predictions(output.node_id.numpy(), output.logits, output.embedding)
@@ -194,7 +195,7 @@ class Predictor:
 
     def check(self, targets: ArrayLike | range) -> Ints:
         """Return targets as integers, nodes [B] or pairs [B, 2] with ordered ends; raise for invalid ones."""
-        array = np.asarray(targets)
+        array = node_ids(self.graph, targets, "predict")
         if self.is_links:
             if array.ndim == 1 and array.size:
                 raise ValueError("predict: targets must be pairs for a model that predicts links, got nodes")
@@ -281,36 +282,40 @@ def open_predictor(
     graph: Graph | str | None = None,
     *,
     extractor: ExtractorLike | None = None,
+    grow: Callable[[Graph], Graph] | None = None,
     note: Note = ignore_note,
     warn: Note = warn_note,
 ) -> Predictor:
     """Open the model of a run folder on its graph, or on another graph, given as object, folder or name.
 
-    extractor: see Predictor. note: receives a line if the run's graph has changed since training, or if scopes are
-    others than those of training. warn: see Predictor.
+    extractor: see Predictor. grow: returns the graph with more nodes and edges. note: receives a line if the run's
+    graph has changed since training, or if scopes are others than those of training. warn: see Predictor.
     """
     trained = open_trained(folder)
     if extractor is not None and (line := scopes_note(trained.config, as_extractor(extractor))):
         note(line)
     if graph is not None:
         opened = graph if isinstance(graph, Graph) else open_recipe_graph(graph)
-        return Predictor(trained, opened, extractor=extractor, warn=warn)
+        return Predictor(trained, opened if grow is None else grow(opened), extractor=extractor, warn=warn)
     run = open_run(folder)
     opened = open_recipe_graph(run.recipe.graph)
     try:
         check_graph(run, opened)
     except RunError:
         note(f"{opened.path} has changed since the model was trained on it")
-    return Predictor(trained, opened, extractor=extractor, warn=warn)
+    return Predictor(trained, opened if grow is None else grow(opened), extractor=extractor, warn=warn)
 
 
 def open_trained(folder: str | Path) -> TrainedModel:
     """Read the model of a finished run folder; raise if there is none."""
     folder = Path(folder)
+    check_run_folder(folder)
     if (folder / REPEATS).exists():
         raise RunError(f"{folder}: holds several repeats; name one of them, for example {folder / 'repeat-0'}")
     if (folder / RECORD).exists() and not (folder / CONFIG).exists():
         raise RunError(f"{folder}: is not finished; continue with shadow resume {folder}")
+    if not (folder / CONFIG).exists():
+        raise RunError(f"{folder}: is not a run folder: it has no {RECORD}")
     if read_config(folder).precision == "bf16":
         use_working_kernels()
     return read_model(folder)

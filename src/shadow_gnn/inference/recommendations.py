@@ -11,6 +11,7 @@ import numpy as np
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract import PprExtractor
+from shadow_gnn.graph.node_ids import node_ids
 from shadow_gnn.inference.predictions import Floats, Ints
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.tasks.links.pairs import are_linked
@@ -29,23 +30,24 @@ class Recommendations:
 
 
 def recommend(
-    predictor: Predictor, node: int, *, top: int = 20, num_candidates: int = 500, progress: Progress = silent
+    predictor: Predictor, node: int | str, *, top: int = 20, num_candidates: int = 500, progress: Progress = silent
 ) -> Recommendations:
-    """Return the most likely new neighbors of a node.
+    """Return the most likely new neighbors of a node, given as an id or a name.
 
     Candidates are the num_candidates nodes with the highest personalized PageRank, without the node itself and its
     known links. Nodes that no path leads to are never recommended.
     """
     graph = predictor.graph
+    node_id = int(node_ids(graph, [node], "recommend")[0])
     for name, value in (("top", top), ("num_candidates", num_candidates)):
         if value < 1:
             raise ValueError(f"recommend: {name} must be at least 1, got {value}")
-    if not 0 <= node < graph.num_nodes:
+    if not 0 <= node_id < graph.num_nodes:
         raise ValueError(f"recommend: node must be a node id from 0 to {graph.num_nodes - 1}, got {node}")
-    known = int(graph.indptr[node + 1] - graph.indptr[node])
-    scope = PprExtractor(topk=min(1 + known + num_candidates, graph.num_nodes))(graph, [node])
+    known = int(graph.indptr[node_id + 1] - graph.indptr[node_id])
+    scope = PprExtractor(topk=min(1 + known + num_candidates, graph.num_nodes))(graph, [node_id])
     best = scope.node_id[1:][np.argsort(-scope.score[1:], kind="stable")]
-    pairs = np.stack((np.full(len(best), node, dtype=np.int64), best), axis=1)
+    pairs = np.stack((np.full(len(best), node_id, dtype=np.int64), best), axis=1)
     linked = are_linked(graph, pairs) | are_linked(graph, pairs[:, ::-1])
     pairs = pairs[~linked][:num_candidates]
     found = [np.zeros(0, np.float32)]

@@ -5,8 +5,9 @@ Not for: computing predictions (predictor.py, write_predictions.py).
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,10 @@ _BLOCK_NUMBERS = 1 << 23
 SUFFIXES = (".parquet", ".csv")
 FINGERPRINT = b"shadow_gnn.fingerprint"
 """Key of the graph's fingerprint in the schema of a Parquet file."""
+CLASS_NAMES = b"shadow_gnn.class_names"
+"""Key of the names of classes or labels, as a JSON list, in the order of the column probability."""
+_MOST_NAMES = 1 << 24
+_PROBABILITY = "probability_"
 
 
 def check_out(path: str | Path) -> Path:
@@ -47,11 +52,17 @@ class TableFile:
         """Add a block of rows, as a row group of its own."""
         import pyarrow as pa
 
-        columns = _columns(predictions, probabilities=probabilities, flat=self._kind == ".csv")
-        table = pa.table(columns).replace_schema_metadata({FINGERPRINT: self._fingerprint.encode()})
+        columns = table_columns(predictions, probabilities=probabilities, flat=self._kind == ".csv")
+        table = pa.table(columns).replace_schema_metadata(self._metadata(predictions))
         if self._writer is None:
             self._writer = self._open(table.schema)
         self._writer.write_table(table)
+
+    def _metadata(self, predictions: Predictions) -> dict[bytes, bytes]:
+        found = {FINGERPRINT: self._fingerprint.encode()}
+        if predictions.class_names is not None:
+            found[CLASS_NAMES] = json.dumps(predictions.class_names).encode()
+        return found
 
     def close(self) -> None:
         """Write the end of the file."""
@@ -128,7 +139,7 @@ def predictions_of(
 def read_table(path: str | Path) -> tuple[Predictions, str | None]:
     """Read a table of nodes from `shadow predict`; a SourceError names the file and the fault.
 
-    Also returns the fingerprint of its graph's topology, None in CSV. The names of classes are not in a table.
+    Also returns the fingerprint of its graph's topology, None in CSV.
     """
     import pyarrow as pa
 
@@ -149,11 +160,12 @@ def read_table(path: str | Path) -> tuple[Predictions, str | None]:
     kind: Kind = "values" if "value" in names else "classes" if "class" in names else "multilabel"
     stored = (table.schema.metadata or {}).get(FINGERPRINT)
     node_id = table.column("node_id").to_numpy().astype(np.int64)
-    found = predictions_of(kind, node_id, np.ascontiguousarray(scores, np.float32))
+    class_names = None if kind == "values" else _class_names(path, table, scores.shape[1])
+    found = predictions_of(kind, node_id, np.ascontiguousarray(scores, np.float32), class_names=class_names)
     return found, None if stored is None else stored.decode("ascii", "replace")
 
 
-def _columns(predictions: Predictions, *, probabilities: bool, flat: bool) -> dict[str, Any]:
+def table_columns(predictions: Predictions, *, probabilities: bool, flat: bool) -> dict[str, Any]:
     """Return the columns of a block; flat: a list becomes several columns, for CSV."""
     import pyarrow as pa
 
@@ -161,7 +173,8 @@ def _columns(predictions: Predictions, *, probabilities: bool, flat: bool) -> di
     if predictions.kind == "links":
         columns["probability"] = pa.array(predictions.probability, pa.float32())
     elif probabilities and predictions.probability is not None:
-        columns |= _vectors("probability", predictions.probability, np.float32, flat=flat)
+        names = _column_names(predictions, predictions.probability.shape[1])
+        columns |= _vectors("probability", predictions.probability, np.float32, flat=flat, names=names)
     if predictions.embedding is not None:
         columns |= _vectors("embedding", predictions.embedding, np.float32, flat=flat)
     return columns
@@ -188,7 +201,8 @@ def _predicted_columns(predictions: Predictions, *, flat: bool) -> dict[str, Any
     if predictions.kind == "links":
         return {}
     if predictions.kind == "multilabel":
-        return _vectors("label", predictions.predicted, np.uint8, flat=flat)
+        names = _column_names(predictions, predictions.predicted.shape[1])
+        return _vectors("label", predictions.predicted, np.uint8, flat=flat, names=names)
     if predictions.kind == "values":
         return {"value": pa.array(predictions.predicted.astype(np.float32))}
     columns: dict[str, Any] = {"class": pa.array(predictions.predicted.astype(np.int64))}
@@ -198,13 +212,24 @@ def _predicted_columns(predictions: Predictions, *, flat: bool) -> dict[str, Any
     return columns
 
 
-def _vectors(name: str, matrix: NDArray[Any], dtype: Any, *, flat: bool) -> dict[str, Any]:
-    """Return a matrix as one column of lists, or as one column for each of its columns."""
+def _column_names(predictions: Predictions, width: int) -> Sequence[str] | None:
+    """Return the names of the classes if they can name columns; None to number them."""
+    names = predictions.class_names
+    # Classes that are called 0, 1, ... in another order would be read as numbers.
+    usable = names is not None and len(set(names)) == len(names) == width and not any(map(str.isdecimal, names))
+    return names if usable else None
+
+
+def _vectors(
+    name: str, matrix: NDArray[Any], dtype: Any, *, flat: bool, names: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Return a matrix as one column of lists, or as one column for each of its columns, by names or numbers."""
     import pyarrow as pa
 
     matrix, width = matrix.astype(dtype, copy=False), matrix.shape[1]
     if flat:
-        return {f"{name}_{number}": pa.array(np.ascontiguousarray(matrix[:, number])) for number in range(width)}
+        ends = range(width) if names is None else names
+        return {f"{name}_{end}": pa.array(np.ascontiguousarray(matrix[:, place])) for place, end in enumerate(ends)}
     offsets = np.arange(0, matrix.size + 1, max(width, 1), dtype=np.int64)[: len(matrix) + 1]
     return {name: pa.LargeListArray.from_arrays(offsets, np.ascontiguousarray(matrix).reshape(-1))}
 
@@ -232,9 +257,30 @@ def _probabilities(path: Path, table: Any) -> Floats:
         if width * len(lists) != len(flat) or (lists.value_lengths().to_numpy() != width).any():
             raise SourceError(f"{path}: probability must have the same number of values in every row, they differ")
         return np.asarray(flat, np.float32).reshape(len(lists), width)
-    columns: list[NDArray[Any]] = []
-    while f"probability_{len(columns)}" in table.column_names:
-        columns.append(table.column(f"probability_{len(columns)}").to_numpy())
+    columns = [table.column(name).to_numpy() for name in _probability_columns(table)]
     if not columns:
         raise SourceError(f"{path}: must hold probabilities; write it without --no-probabilities")
+    if any(column.dtype.kind not in "iuf" for column in columns):
+        raise SourceError(f"{path}: probabilities must be numbers, got others")
     return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _probability_columns(table: Any) -> list[str]:
+    return [name for name in table.column_names if name.startswith(_PROBABILITY)]
+
+
+def _class_names(path: Path, table: Any, width: int) -> tuple[str, ...] | None:
+    """Return the names of classes from the columns of CSV or the schema of Parquet; None if they have numbers."""
+    if path.suffix == ".csv":
+        names = [name.removeprefix(_PROBABILITY) for name in _probability_columns(table)]
+        return None if all(map(str.isdecimal, names)) else tuple(names)
+    stored = (table.schema.metadata or {}).get(CLASS_NAMES, b"null")
+    try:
+        found = json.loads(stored[:_MOST_NAMES])
+    except ValueError as error:
+        raise SourceError(f"{path}: names of classes must be JSON, got {stored[:40]!r}") from error
+    if found is None:
+        return None
+    if not isinstance(found, list) or len(found) < width or not all(isinstance(name, str) for name in found):
+        raise SourceError(f"{path}: names of classes must be texts, one for each of {width}, got others")
+    return tuple(found)

@@ -88,7 +88,8 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
         """Extract one scope for each pair of `index`, from both of its ends.
 
         Binary negatives are further pairs with scopes of their own; the negatives of a triplet share the scope of its
-        positive pair.
+        positive pair. An extractor with hide="before" chooses that scope as if the positive pair were not linked, and
+        removes any link between the source and a negative from it.
         """
         _refuse_types_and_times(index)
         negatives = NegativeSampling.cast(neg_sampling)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shadow_gnn.nn.layers.sage import SageLayer as SageLayer
     from shadow_gnn.nn.layers.sgc import SgcLayer as SgcLayer
     from shadow_gnn.nn.layers.table import LAYERS as LAYERS
+    from shadow_gnn.nn.layers.table import conv_stack as conv_stack
     from shadow_gnn.nn.layers.table import make_layers as make_layers
     from shadow_gnn.nn.model import ShadowGNN as ShadowGNN
     from shadow_gnn.nn.readouts.pool import Pool as Pool
@@ -70,6 +71,7 @@ _HOME = {
     "ShadowGNN": "nn.model",
     "SortPool": "nn.readouts.sort_pool",
     "aggregate": "nn.sparse.ops",
+    "conv_stack": "nn.layers.table",
     "make_layers": "nn.layers.table",
     "make_pool": "nn.readouts.table",
     "smoothed": "nn.smoothing",

@@ -24,7 +24,8 @@ def pyg_class(owner: str, module: Literal["conv", "aggr"], name: str, own: Itera
     known = [item for item in namespace.__all__ if item not in _BASE_CLASSES]
     if name in known:
         return getattr(namespace, name)
-    near = get_close_matches(name, [*own, *known], 1, 0.5)
+    short = name.lower().removeprefix("graph")  # GraphSAGE is sage here.
+    near = [short] if short in own else get_close_matches(name, [*own, *known], 1, 0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
     ours = f"{', '.join(own)} or " if own else ""
     raise ValueError(f"{owner} must be {ours}a class of torch_geometric.nn.{module}, got {name!r}{hint}")

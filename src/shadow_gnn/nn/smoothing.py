@@ -9,17 +9,19 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from torch import Tensor
 
 from shadow_gnn.graph.record import DenseFeatures, Features, Graph, SparseFeatures
 from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.nn.sparse.ops import aggregate
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Kind = Literal["symmetric", "row", "none"]
 Matrix = NDArray[np.float32]
@@ -170,6 +172,8 @@ def _block_width(num_nodes: int) -> int:
 
 def _columns(x: Features | NDArray[Any] | csr_array[Any], start: int, stop: int) -> Tensor:
     """Return some columns as one block of float32. [N, stop - start]"""
+    from scipy.sparse import csr_array
+
     if isinstance(x, SparseFeatures):
         x = csr_array((x.data, *reversed(x.lists)), shape=x.shape)
     if isinstance(x, DenseFeatures):

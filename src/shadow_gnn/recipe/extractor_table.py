@@ -55,6 +55,17 @@ def extractor_table(extractor: BaseExtractor) -> dict[str, Any]:
     return table
 
 
+def extractor_words(extractor: BaseExtractor) -> str:
+    """Describe an extractor in words: its kind and the options that differ from their defaults, its size always."""
+    usual = {name: field.default for name, field in table_of(type(extractor)).model_fields.items()}
+    parts = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in extractor_table(extractor).items()
+        if name != "kind" and (name in ("topk", "num_hops") or value != usual.get(name)) and not isinstance(value, list)
+    ]
+    return f"{extractor.kind} with {', '.join(parts)}" if parts else extractor.kind
+
+
 ExtractorField = Annotated[BaseExtractor, PlainValidator(read_extractor), PlainSerializer(extractor_table)]
 """An extractor as a field of a record."""
 

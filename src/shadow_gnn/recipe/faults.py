@@ -37,9 +37,27 @@ _REQUIREMENTS = {
     "bool_type": "true or false",
     "string_type": "text",
     "model_type": "a table",
+    "dict_type": "a table",
     "model_attributes_type": "a table",
     "tuple_type": "a list",
 }
+
+_OTHER_NAMES = {
+    "lr": "learning_rate",
+    "device": "accelerator",
+    "epochs": "num_epochs",
+    "conv": "layer",
+    "depth": "num_layers",
+    "hidden": "hidden_dim",
+    "hidden_channels": "hidden_dim",
+    "heads": "num_heads",
+    "pooling": "readout",
+    "k": "topk",
+    "alpha": "teleport",
+    "eps": "tolerance",
+    "hops": "num_hops",
+}
+"""Keys by the names that they have in other libraries."""
 
 
 def recipe_faults(table: dict[str, Any]) -> list[tuple[str, str]]:
@@ -98,6 +116,8 @@ def _nearest_key(place: Place, table: dict[str, Any]) -> str:
     if kind is not None and owners:
         return f" of {kind}; {joined(owners)} would have it"
     known = list(table_of(KINDS[kind]).model_fields) if kind is not None else _known_keys(place)
+    if (other := _OTHER_NAMES.get(unknown, "")) in known:
+        return f"; did you mean {other}?"
     if near := hint(unknown, known):
         return near
     elsewhere = [key.name for key in recipe_keys() if key.name.split(".")[-1] == unknown]

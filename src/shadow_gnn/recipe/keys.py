@@ -85,7 +85,8 @@ def _extractor_keys() -> list[Key]:
 
 
 def _key(table: str, name: str, field: FieldInfo) -> Key:
-    default = "" if field.is_required() or field.default is None else toml_value(field.default)
+    found = None if field.is_required() else field.get_default(call_default_factory=True)
+    default = "" if found is None else toml_value(found)
     return Key(f"{table}.{name}" if table else name, _values(field), default, _text(field))
 
 
@@ -99,6 +100,8 @@ def _values(field: FieldInfo) -> str:
     if choices:
         return " | ".join(toml_value(choice) for choice in choices)
     kind, metadata = field.annotation, list(field.metadata)
+    if get_origin(kind) is dict:
+        return "table"
     if get_origin(kind) is tuple:
         inner = get_args(kind)[0]
         return "list of tables" if isinstance(inner, type) and issubclass(inner, Record) else "list of integers"

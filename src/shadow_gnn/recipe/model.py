@@ -5,13 +5,23 @@ Not for: making the network (training/build.py).
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from shadow_gnn.extract.kinds.ppr import PprExtractor
 from shadow_gnn.recipe.extractor_table import ExtractorField
 from shadow_gnn.recipe.record import Name, Record, Share
+
+
+def _checked_options(table: dict[str, Any]) -> dict[str, Any]:
+    for name, value in table.items():
+        if not isinstance(value, (bool, int, float, str)):
+            raise ValueError(f"{name} must be a number, text, true or false, got {type(value).__name__}")
+    return table
+
+
+LayerTable = Annotated[dict[Name, Any], AfterValidator(_checked_options)]
 
 
 class InputsRecipe(Record):
@@ -51,6 +61,8 @@ class ModelRecipe(Record):
     layer: Name = "sage"
     """gcn, sage, gat (the authors' form), gatconv (GATConv's), gin, sgc, mlp, or the name of a conv class of PyG, for
     example TransformerConv."""
+    layer_options: LayerTable = Field(default_factory=dict)
+    """Further arguments of a conv class of PyG, for example {K = 3} for ChebConv."""
     num_layers: Annotated[int, Field(ge=1, le=100)] = 3
     """Layers of message passing; the scope does not grow with them."""
     hidden_dim: Annotated[int, Field(ge=1, le=16_384)] = 256

@@ -267,13 +267,13 @@ class Service:
         with self.live.lock:
             graph, version = self.live.graph, self.live.version
             node = node_of(self.live, body.recommend)
-            linked = graph.neighbors(node)[0].astype(np.int64)
+            linked = graph.list_of(node)[0].astype(np.int64)
             most = min(1 + len(linked) + body.num_candidates, graph.num_nodes)
             scope = PprExtractor(topk=most)(graph, [node])
             best = scope.node_id[1:][np.argsort(-scope.score[1:], kind="stable")]
             free = best[~np.isin(best, linked)]
             if graph.directed:
-                back = np.array([node not in graph.neighbors(other)[0] for other in free.tolist()], bool)
+                back = np.array([node not in graph.list_of(other)[0] for other in free.tolist()], bool)
                 free = free[back]
             free = free[: body.num_candidates]
             pairs = np.stack((np.full(len(free), node), free), axis=1)

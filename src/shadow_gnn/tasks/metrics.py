@@ -1,13 +1,12 @@
-"""Metrics: quality of predictions, accumulated batch by batch with torchmetrics, also by degree.
+"""Metrics: quality of predictions, accumulated batch by batch, also by degree.
 
-Not for: the loss (task.py).
+Not for: the loss (task.py), or the formulas (metric_sums.py, links/metrics.py).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +14,7 @@ from torch import Tensor
 from shadow_gnn.base.ranks import Ranks
 from shadow_gnn.recipe.training import LinkMetric, NodeMetric
 from shadow_gnn.tasks.links.metrics import LINK_METRICS, link_metrics
+from shadow_gnn.tasks.metric_sums import ADD, MEASURES, Sums, class_sums, value_sums
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 
 Metric = NodeMetric | LinkMetric
@@ -34,11 +34,13 @@ class Scores:
     Memory does not grow with the batches for nodes; the scores of links are kept, to rank them.
     """
 
-    def __init__(self, task: Task, names: tuple[Metric, ...] | None = None, device: torch.device | str = "cpu"):
+    def __init__(self, task: Task, names: tuple[Metric, ...] | None = None) -> None:
         """Start with no batch; names: which of the task's metrics, None for all."""
         self._task = task
         chosen = names or METRICS[task.target]
-        self._metrics = {} if isinstance(task, LinkTask) else {name: _make(task, name).to(device) for name in chosen}
+        self._sums: Sums = {}
+        if isinstance(task, NodeTask):
+            self._sums = value_sums() if task.target == "values" else class_sums(task.out_dim)
         self._pairs: list[tuple[Tensor, Tensor]] = []
         self._names = chosen
         self.count = 0
@@ -48,8 +50,8 @@ class Scores:
         predicted = self._task.predictions(logits)
         if isinstance(self._task, LinkTask):
             self._pairs.append((predicted.cpu(), y.cpu()))
-        for metric in self._metrics.values():
-            metric.update(predicted, y)
+        else:
+            ADD[self._task.target](self._sums, predicted, y)
         self.count += len(y)
 
     def bring_to_main(self, ranks: Ranks) -> None:
@@ -57,10 +59,7 @@ class Scores:
         if ranks.alone:
             return
         self.count = int(ranks.total(torch.tensor(self.count)))
-        for metric in self._metrics.values():
-            # Every state of the metrics that are made here is a sum over targets.
-            for name, state in metric.metric_state.items():
-                setattr(metric, name, ranks.total(state))
+        self._sums = {name: ranks.total(part) for name, part in self._sums.items()}
         if isinstance(self._task, LinkTask):
             own = list(zip(*self._pairs, strict=True)) or [(torch.zeros(0),), (torch.zeros(0),)]
             scores, y = (ranks.gather(torch.cat(parts)) for parts in own)
@@ -74,10 +73,8 @@ class Scores:
             scores, y = (torch.cat(parts) for parts in zip(*self._pairs, strict=True))
             names = tuple(name for name in LINK_METRICS if name in self._names)
             return link_metrics(scores[y > 0].numpy(), scores[y <= 0].numpy(), names)
-        undefined = {"r2"} if self.count < 2 else set()
-        return {
-            name: math.nan if name in undefined else float(metric.compute()) for name, metric in self._metrics.items()
-        }
+        measures = MEASURES[self._task.target]
+        return {name: measures[name](self._sums) for name in self._names}
 
 
 @dataclass(frozen=True)
@@ -128,21 +125,3 @@ def monitored(task: Task, name: str) -> Metric:
         if metric == name:
             return metric
     raise ValueError(f"training: monitor must be {', '.join(known)} or auto for {task.target}, got {name!r}")
-
-
-def _make(task: NodeTask, name: str) -> Any:
-    from torchmetrics import classification, regression
-
-    # By default, a metric of one rank would wait for all others to compute at the same time.
-    if name == "mae":
-        return regression.MeanAbsoluteError(sync_on_compute=False)
-    if name == "rmse":
-        return regression.MeanSquaredError(squared=False, sync_on_compute=False)
-    if name == "r2":
-        return regression.R2Score(sync_on_compute=False)
-    average: Any = "macro" if name == "macro_f1" else "micro"
-    if task.target == "multilabel":
-        kind = classification.MultilabelAccuracy if name == "accuracy" else classification.MultilabelF1Score
-        return kind(task.out_dim, average=average, validate_args=False, sync_on_compute=False)
-    single = classification.MulticlassAccuracy if name == "accuracy" else classification.MulticlassF1Score
-    return single(max(task.out_dim, 2), average=average, validate_args=False, sync_on_compute=False)

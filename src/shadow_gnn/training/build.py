@@ -86,6 +86,7 @@ def build_model(
     num_targets: int = 1,
     table: tuple[int, int] | None = None,
     statistics: FeatureStatistics | None = None,
+    layer: type[torch.nn.Module] | None = None,
     seed: int = 0,
 ) -> ShadowGNN:
     """Make a model with random weights.
@@ -93,7 +94,9 @@ def build_model(
     recipe: one for all of num_branches, or one for each branch. in_dim: feature columns, 0 for none. out_dim: classes
     or labels, or values with values=True. edge_dim, edge_weight: edge arrays of the graph; branch_edges: those of each
     branch, if scopes have the edges of another graph. num_targets: 2 for pairs. table: nodes and columns of learned
-    inputs, included in in_dim. statistics: scale the features by these.
+    inputs, included in in_dim. statistics: scale the features by these. layer: your own conv class in place of
+    recipe.layer, made as layer(in_dim, out_dim, **layer_options) and called with x, edge_index and, if it takes them,
+    edge_weight and edge_attr.
     """
     recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
     if not recipes:
@@ -105,7 +108,7 @@ def build_model(
         if recipes[0].share_weights and any(edges != own[0] for edges in own):
             raise ValueError("model: branches must have edges with the same arrays to share weights, theirs differ")
         each = [replace(widths, edge_dim=edges.edge_dim, edge_weight=edges.edge_weight) for edges in own]
-        return _model(recipes, each, statistics)
+        return _model(recipes, each, statistics, layer)
 
 
 def build_extractor(
@@ -125,12 +128,17 @@ def with_cache(extractor: Extractor, *, max_bytes: int, folder: Path | None) -> 
     return CachedExtractor(extractor, folder=folder, max_bytes=max_bytes) if extractor.deterministic else extractor
 
 
-def _model(recipes: list[ModelRecipe], each: list[Widths], statistics: FeatureStatistics | None) -> ShadowGNN:
+def _model(
+    recipes: list[ModelRecipe],
+    each: list[Widths],
+    statistics: FeatureStatistics | None,
+    layer: type[torch.nn.Module] | None,
+) -> ShadowGNN:
     first, widths = recipes[0], each[0]
     branches: list[Branch] = []
     for recipe, own in zip(recipes, each, strict=True):
         shared = branches[0].backbone if branches and first.share_weights else None
-        branches.append(_branch(recipe, own, shared))
+        branches.append(_branch(recipe, own, shared, layer))
     ensemble: torch.nn.Module | None = None
     if len(recipes) > 1:
         ensemble = AttentionEnsemble(first.hidden_dim) if first.ensemble == "attention" else MeanEnsemble()
@@ -144,16 +152,26 @@ def _model(recipes: list[ModelRecipe], each: list[Widths], statistics: FeatureSt
     return ShadowGNN(branches, head, ensemble, scaling, table)
 
 
-def _branch(recipe: ModelRecipe, widths: Widths, shared: Backbone | None) -> Branch:
+def _branch(
+    recipe: ModelRecipe, widths: Widths, shared: Backbone | None, layer: type[torch.nn.Module] | None
+) -> Branch:
     encoding = Encoding(recipe.encoding, widths.in_dim, recipe.hidden_dim, join=recipe.encoding_join)
     options = LayerOptions(
-        recipe.activation, recipe.norm, recipe.dropout, recipe.num_heads, widths.edge_dim, recipe.skip != "none"
+        recipe.activation,
+        recipe.norm,
+        recipe.dropout,
+        recipe.num_heads,
+        widths.edge_dim,
+        recipe.skip != "none",
+        recipe.layer_options,
     )
     join: Skip = "none" if recipe.skip == "residual" else recipe.skip
     backbone = shared
     if backbone is None:
         dims = (encoding.out_dim, recipe.hidden_dim)
-        layers = make_layers(recipe.layer, *dims, recipe.num_layers, options, residual=recipe.skip == "residual")
+        layers = make_layers(
+            layer or recipe.layer, *dims, recipe.num_layers, options, residual=recipe.skip == "residual"
+        )
         weighted = recipe.edge_weights and widths.edge_weight
         backbone = Backbone(layers, dropedge=recipe.dropedge, edge_weight=weighted)
     width = joined_dim(backbone.layer_dims, join)

@@ -25,6 +25,7 @@ from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.normal.layerwise import Precision
 from shadow_gnn.normal.whole import WholeGraph
 from shadow_gnn.tasks.metrics import DegreeBucket, DegreeScores, Scores
+from shadow_gnn.tasks.report import Report
 from shadow_gnn.tasks.task import NodeTask, Task
 from shadow_gnn.tasks.thresholds import LabelCounts
 
@@ -49,6 +50,9 @@ class Output:
     """[B, H] float32, the input of the head; None unless requested."""
 
 
+OnOutput = Callable[[Output], None]
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Metrics of a model on some targets."""
@@ -59,6 +63,8 @@ class Evaluation:
     """By name."""
     by_degree: list[DegreeBucket]
     """The first metric, by degree of the target."""
+    report: Report | None = None
+    """Classes one by one, calibration and the surest errors; None unless requested."""
 
     def __repr__(self) -> str:
         """Show the metrics in one line."""
@@ -188,8 +194,12 @@ def evaluate_by_degree(
     *,
     precision: Precision = "float32",
     on_batch: OnBatch | None = None,
+    on_output: OnOutput | None = None,
 ) -> Evaluation:
-    """Return the task's metrics over the loaders' targets, also by the degree of the targets in the graph."""
+    """Return the task's metrics over the loaders' targets, also by the degree of the targets in the graph.
+
+    on_output: receives the outputs of each batch as well.
+    """
     scores, by_degree, count = Scores(task), DegreeScores(task), 0
     indptr = (loaders if isinstance(loaders, WholeGraph) else loaders[0]).graph.indptr
     for output in outputs(model, loaders, precision=precision, on_batch=on_batch):
@@ -197,6 +207,8 @@ def evaluate_by_degree(
         degree = torch.from_numpy(indptr[node_id + 1] - indptr[node_id])
         scores.update(output.logits, _labels(output))
         by_degree.update(output.logits, _labels(output), degree)
+        if on_output is not None:
+            on_output(output)
         count += len(node_id)
     return Evaluation(count, scores.compute(), by_degree.compute())
 

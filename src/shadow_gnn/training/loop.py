@@ -27,6 +27,7 @@ from shadow_gnn.loading.side_by_side import aligned
 from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.metrics import Metric, Scores, monitored
 from shadow_gnn.tasks.task import Task
+from shadow_gnn.training.accelerator import check_accelerator
 from shadow_gnn.training.checkpoint import Checkpoint, restore_training
 from shadow_gnn.training.schedule import learning_rate
 
@@ -158,6 +159,7 @@ class _Trainee(nn.Module):
 
 def make_fabric(settings: TrainingRecipe, ranks: Ranks = ALONE) -> Any:
     """Return a launched Fabric for the ranks with the precision and accelerator of the settings."""
+    check_accelerator(settings.accelerator)
     from lightning_fabric import Fabric
     from lightning_fabric.strategies.ddp import DDPStrategy
 
@@ -272,7 +274,7 @@ class _Loop:
         number, num_steps = len(state.history), len(self.loaders[0])
         if num_steps == 0:
             raise ValueError("fit: loaders must give at least one batch, got none")
-        scores = Scores(self.task, (state.monitor,), self.fabric.device)
+        scores = Scores(self.task, (state.monitor,))
         begin, waited, num_targets, total = time.perf_counter(), 0.0, 0, 0.0
         self.trainee.train()
         ranks = self.options.ranks

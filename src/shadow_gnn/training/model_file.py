@@ -17,6 +17,7 @@ from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import checksum_of, read_bytes, read_object, write_file
 from shadow_gnn.extract.training_view import FeatureStatistics
+from shadow_gnn.graph.manifest import MAX_IMPORT_RECORD_BYTES
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import BranchRecipe, InputsRecipe, JointRecipe, LinkRecipe, Record
@@ -26,7 +27,7 @@ from shadow_gnn.training.checkpoint import load_weights
 from shadow_gnn.training.trained_on import TrainedOn
 
 VERSION = 2
-WEIGHTS, CONFIG = "model.safetensors", "config.json"
+WEIGHTS, CONFIG, IMPORT = "model.safetensors", "config.json", "import.toml"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
 Width = Annotated[int, Field(ge=0, le=100_000_000)]
@@ -77,6 +78,8 @@ class ModelConfig(Record):
     """Targets of a training step."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     """Random seed of the run, also used for random scopes."""
+    import_blake2b: Annotated[str, Field(pattern="^[0-9a-f]{32}$")] | None = None
+    """Checksum of import.toml, the record of how columns were encoded; None if the graph had none."""
     trained_on: TrainedOn | None = None
     """Facts about the graph of training, to compare others with; None in a model of an earlier version."""
 
@@ -106,6 +109,8 @@ class TrainedModel:
     """With its weights, in eval mode."""
     task: Task
     """Its task."""
+    import_toml: str | None = None
+    """How the columns of its graph were encoded; None if the graph was not made from tables."""
 
     @property
     def node_task(self) -> NodeTask:
@@ -115,11 +120,16 @@ class TrainedModel:
         return self.task
 
 
-def write_model(folder: Path, model: ShadowGNN, config: ModelConfig) -> None:
-    """Write the weights, then the config with their checksum; only both together are a model."""
+def write_model(folder: Path, model: ShadowGNN, config: ModelConfig, import_toml: str | None = None) -> None:
+    """Write the weights and import.toml, then the config with their checksums; only all together are a model."""
     data = _weights(model)
     write_file(folder / WEIGHTS, data)
-    whole = config.model_copy(update={"weights_blake2b": checksum_of(data)})
+    changes: dict[str, str | None] = {"weights_blake2b": checksum_of(data), "import_blake2b": None}
+    if import_toml is not None:
+        record = import_toml.encode()
+        write_file(folder / IMPORT, record)
+        changes["import_blake2b"] = checksum_of(record)
+    whole = config.model_copy(update=changes)
     write_file(folder / CONFIG, dump_checked(whole.model_dump(mode="json")))
 
 
@@ -152,7 +162,16 @@ def read_model(folder: str | Path) -> TrainedModel:
     except SafetensorError as error:
         raise RunError(f"{folder / WEIGHTS}: is not a safetensors file: {error}") from error
     load_weights(model, weights, str(folder / WEIGHTS))
-    return TrainedModel(config, model.eval(), _task(config))
+    return TrainedModel(config, model.eval(), _task(config), _read_import(folder, config))
+
+
+def _read_import(folder: Path, config: ModelConfig) -> str | None:
+    if config.import_blake2b is None:
+        return None
+    data = read_bytes(_written(folder / IMPORT), MAX_IMPORT_RECORD_BYTES, RunError)
+    if checksum_of(data) != config.import_blake2b:
+        raise RunError(f"{folder / IMPORT}: was edited or damaged: its checksum does not match {CONFIG}")
+    return data.decode()
 
 
 def _task(config: ModelConfig) -> Task:

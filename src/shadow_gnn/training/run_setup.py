@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -15,11 +14,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shadow_gnn.base.errors import SourceError
 from shadow_gnn.extract import CachedExtractor, Extractor
 from shadow_gnn.extract.training_view import feature_statistics, training_view
+from shadow_gnn.graph.datasets.resolve import open_any_graph
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.graph.store import open_graph
 from shadow_gnn.loading.epochs import WHOLE, BatchSource, RankPart
 from shadow_gnn.loading.loader import Loader
 from shadow_gnn.loading.packed_loader import PackedLoader
@@ -362,18 +360,5 @@ def _own_branch_edges(setup: RunSetup) -> tuple[BranchEdges, ...] | None:
     return tuple(branch_edges(setup.recipe, setup.graph))
 
 
-def open_recipe_graph(name: str) -> Graph:
-    """Open the graph of a recipe: a built-in one, a folder, or a dataset from `shadow data get`."""
-    from shadow_gnn.graph.datasets import BUILT_IN, open_dataset
-    from shadow_gnn.graph.datasets.named import NAMES, find_dataset
-
-    if name in BUILT_IN:
-        return open_dataset(name)
-    if Path(name).exists():
-        return open_graph(name)
-    if name in NAMES:
-        return open_graph(find_dataset(name))
-    near = get_close_matches(name, (*BUILT_IN, *NAMES), 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    known = ", ".join((*BUILT_IN, *NAMES))
-    raise SourceError(f"graph: {name} must be a graph folder or one of {known}, got neither{hint}")
+open_recipe_graph = open_any_graph
+"""Opens the graph of a recipe."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -23,6 +24,9 @@ Ints = NDArray[np.int64]
 
 MOST_COLUMNS = 1 << 16
 """Most columns whose statistics are kept."""
+MOST_NAMES = 1 << 22
+"""Most training targets whose names are kept."""
+_HASH_BYTES = 6
 _SAMPLE = 256
 _SAME_SHARE = 0.9
 
@@ -50,6 +54,8 @@ class TrainedOn(Record):
     """Standard deviation of each; 1 for a constant column."""
     train_nodes: str | None = None
     """Training targets: one bit per node, compressed, in base64; None for links."""
+    train_names: str | None = None
+    """Sorted hashes of the names of the training targets, in base64; None without names, or above 2^22 of them."""
     sample_id: Ids = ()
     """Some training targets."""
     sample_row: Texts = ()
@@ -67,6 +73,13 @@ class TrainedOn(Record):
         known = nodes < self.num_nodes
         place = np.where(known, nodes, 0)
         return known & (flags[place // 8] >> (7 - place % 8) & 1).astype(bool) if length else known
+
+    def names_among(self, names: Sequence[str]) -> int:
+        """Count the names among those of the training targets."""
+        if self.train_names is None:
+            return 0
+        kept = np.frombuffer(base64.b64decode(self.train_names), np.uint8).reshape(-1, _HASH_BYTES)
+        return int(np.isin(_widened(kept), _widened(_name_hashes(names))).sum()) if len(kept) else 0
 
     def has_same_nodes(self, graph: Graph) -> bool:
         """Tell whether node ids of a graph mean the same nodes: equal edges, or equal features of sampled targets."""
@@ -95,6 +108,9 @@ def trained_on(graph: Graph, targets: Ints | None) -> TrainedOn:
         changes["train_nodes"] = base64.b64encode(zlib.compress(np.packbits(flags).tobytes())).decode()
         distinct = np.flatnonzero(flags)
         sample = distinct[np.unique(np.linspace(0, len(distinct) - 1, _SAMPLE).astype(np.int64))]
+        if graph.node_name is not None and len(distinct) <= MOST_NAMES:
+            hashes = np.unique(_name_hashes([graph.node_name[node] for node in distinct.tolist()]), axis=0)
+            changes["train_names"] = base64.b64encode(hashes.tobytes()).decode()
         changes["sample_id"] = tuple(sample.tolist())
         if graph.x is not None:
             changes["sample_row"] = row_hashes(graph, sample)
@@ -102,6 +118,19 @@ def trained_on(graph: Graph, targets: Ints | None) -> TrainedOn:
         if labels is not None and labels.ndim == 1 and labels.dtype.kind in "iu":
             changes["sample_class"] = tuple(labels.tolist())
     return found.model_copy(update=changes)
+
+
+def _name_hashes(names: Sequence[str]) -> NDArray[np.uint8]:
+    """Return a hash of each name. [names, bytes]"""
+    joined = b"".join(hashlib.blake2b(name.encode(), digest_size=_HASH_BYTES).digest() for name in names)
+    return np.frombuffer(joined, np.uint8).reshape(-1, _HASH_BYTES)
+
+
+def _widened(hashes: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return hashes as numbers, in the order of their bytes."""
+    wide = np.zeros((len(hashes), 8), np.uint8)
+    wide[:, 8 - _HASH_BYTES :] = hashes
+    return wide.view(">u8").reshape(-1).astype(np.uint64)
 
 
 def row_hashes(graph: Graph, nodes: Ints) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def test_compacts_into_a_new_folder_and_leaves_the_rest(folder, tmp_path):
 
 
 def test_faults_are_one_line(folder, tmp_path):
-    assert "--log must be a folder with a log of updates" in fault(folder, "--log", tmp_path / "none")
+    assert "--updates must be a folder with a log of updates" in fault(folder, "--updates", tmp_path / "none")
     live = LiveGraph(open_graph(folder), log_folder(folder))
     assert "in use by another process" in fault(folder)
     live.close()

@@ -144,7 +144,7 @@ def test_branches_of_an_ensemble_have_edges_of_different_graphs(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("extractor.scope_graph=missing", "missing: is not a folder"),
+        ("extractor.scope_graph=missing", "missing: no such folder"),
         ("task.inductive=true", "extractor.scope_graph: must be left out with task.inductive"),
         ("task.kind=link", "extractor.scope_graph: must be left out for links unless link.split is"),
         ("extractor.scope_edges=both", "must be graph or scope_graph, got"),

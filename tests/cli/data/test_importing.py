@@ -40,7 +40,7 @@ def test_import_then_info(tmp_path, shadow):
     graph = open_graph(tmp_path / "g")
     assert graph.indices.tolist() == [1, 0, 2, 1]
     assert {len(ids) for ids in graph.splits.values()} == {1}
-    code, out, err = shadow("data", "info", tmp_path / "g", "--verify", "--png", tmp_path / "d.png")
+    code, out, err = shadow("data", "info", tmp_path / "g", "--verify", "--plot", tmp_path / "d.png")
     assert (code, err) == (0, "")
     for words in (
         "2 undirected",
@@ -73,7 +73,7 @@ def test_faults_are_one_line_and_leave_nothing(tmp_path, shadow):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("data", "info", "/nowhere"), "/nowhere: is not a folder"),
+        (("data", "info", "/nowhere"), "/nowhere: no such folder"),
         (("data", "import", "/nowhere", "/nowhere2"), "/nowhere: does not exist"),
         (("data", "import", "/nowhere"), "Missing argument"),
         (("data", "import", "a", "b", "--split", "1/2"), "--split must be three percentages"),

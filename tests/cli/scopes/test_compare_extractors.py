@@ -37,7 +37,7 @@ def test_prints_the_table_the_overlaps_and_a_recommendation(folder):
 
 
 def test_every_kind_is_compared_by_default(folder, tmp_path):
-    result = run(folder, "--size", 10, "--targets", 20, "--seeds", 2, "--out", tmp_path / "t.json")
+    result = run(folder, "--size", 10, "--num-targets", 20, "--repeat", 2, "--out", tmp_path / "t.json")
     assert result.exit_code == 0, result.exception
     found = json.loads((tmp_path / "t.json").read_text())
     assert [row["name"] for row in found["rows"]] == comparable_kinds()

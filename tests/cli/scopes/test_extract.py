@@ -87,7 +87,7 @@ def test_help_lists_every_kind_with_its_options_and_there_are_few_others():
 
 
 def test_writes_json_and_png(folder, tmp_path):
-    result = run(folder, "--json", "--png", tmp_path / "s.png", "--threads", 1)
+    result = run(folder, "--json", "--plot", tmp_path / "s.png", "--threads", 1)
     assert result.exit_code == 0
     assert "targets" in result.stdout
     assert json.loads(result.stdout)["num_targets"] == 5

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -94,6 +95,19 @@ def test_evaluate_prints_tables_or_json(folder):
     assert valid["metrics"] == pytest.approx(result["valid"])
 
 
+def test_evaluate_reports_classes_and_errors(folder):
+    text = succeed("evaluate", "runs/recipe-1", "--report", "--errors", "2", "--plot", "report.svg")
+    for words in ("by class", "ROC-AUC", "calibration error"):
+        assert words in text
+    assert (folder / "report.svg").read_text().startswith("<?xml")
+    found = json.loads(succeed("evaluate", "runs/recipe-1", "--report", "--errors", "2", "--json"))
+    report = found["report"]
+    assert sum(map(sum, report["confusion"])) == found["num_targets"]
+    assert sum(report["calibration"]["count"]) == found["num_targets"]
+    assert len(report["errors"]) <= 2
+    assert json.loads(succeed("evaluate", "runs/recipe-1", "--json"))["report"] is None
+
+
 def test_evaluate_on_another_graph(folder):
     save_graph(communities(num_nodes=160, seed=3), "other", overwrite=True)
     assert json.loads(succeed("evaluate", "runs/recipe-1", "--graph", "other", "--json"))["num_targets"] == 40
@@ -138,22 +152,22 @@ def test_runs_prints_a_table_or_json(folder):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("train", "no.toml"), "no.toml: cannot be read: No such file or directory"),
+        (("train", "no.toml"), "no.toml: no such file; shadow init writes a recipe for a graph"),
         (("train", "recipe.toml", "--out", "g"), "g: exists already; choose another folder"),
         (("train", "recipe.toml", "--graph", "debain"), "did you mean debian?"),
         (("train", "recipe.toml", "--set", "model.layer=sagee"), "did you mean sage?"),
         (("train", "recipe.toml", "--set", "task.target=values"), "target must be 'classes'"),
-        (("resume", "no"), "no: is not a folder"),
+        (("resume", "no"), "no: no such folder"),
         (("resume", "g"), "g: is not a run folder: it has no run.json"),
         (("resume", "many", "--from", "best"), "--from must be given with one repeat, such as many/repeat-0"),
         (("evaluate", "many"), "many: holds several repeats; name one of them, for example many/repeat-0"),
-        (("evaluate", "g"), "config.json: is missing; is the run finished?"),
+        (("evaluate", "g"), "g: is not a run folder: it has no run.json"),
         (("evaluate", "runs/recipe-1", "--split", "dev"), "must have a split 'dev'"),
         (("predict", "runs/recipe-1", "--out", "p.txt"), "out must end in .parquet or .csv, got p.txt"),
         (("predict", "runs/recipe-1", "--targets", "120", "--out", "p.csv"), "node ids from 0 to 119, got 120"),
         (("predict", "runs/recipe-1", "--targets", "dev", "--out", "p.csv"), "predict: --targets must be one of all"),
         (("predict", "runs/recipe-1", "--graph", "debian", "--out", "p.csv"), "must have 3 feature columns"),
-        (("runs", "no"), "no: is not a folder; shadow train creates run folders in the folder runs"),
+        (("runs", "no"), "no: no such folder; shadow train creates run folders in the folder runs"),
     ],
 )
 def test_faults_are_one_clear_line(folder, arguments, text):
@@ -263,3 +277,13 @@ def test_help_teaches_and_stays_fast():
         text = succeed(name, "--help")
         assert "Examples:" in text
     assert seconds < 2  # 0.2 s where nothing else runs.
+
+
+def test_evaluate_loads_no_library_that_it_does_not_need(folder):
+    heavy = {"torchmetrics", "matplotlib", "scipy", "lightning_fabric", "torch_geometric", "pandas", "pyarrow"}
+    code = (
+        "import sys\nsys.argv = ['shadow', 'evaluate', 'runs/recipe-1']\nfrom shadow_gnn.cli.main import main\n"
+        f"try:\n    main()\nfinally:\n    print({heavy} & set(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    assert done.stderr == "set()\n"

@@ -156,7 +156,7 @@ def test_a_group_has_good_and_wrong_updates_and_later_ones_see_earlier_ones(tmp_
     assert (results[0], results[2]) == (Made(1, 4), Made(2, 5))
     assert "got 9" in str(results[1])
     assert "'node 4' is taken" in str(results[3])
-    assert live.graph.neighbors(4)[0].tolist() == [1]
+    assert live.graph.list_of(4)[0].tolist() == [1]
     live.close()
 
 
@@ -262,7 +262,7 @@ def test_a_crash_while_folding_leaves_the_old_or_the_new_state(tmp_path, monkeyp
         compacted = (log / NEXT).exists()
         assert compacted == (stop == "take_over")
         live = LiveGraph(open_graph(folder), log)
-        lists = [live.graph.neighbors(node)[0].tolist() for node in range(4)]
+        lists = [live.graph.list_of(node)[0].tolist() for node in range(4)]
         assert lists == (expected or [[1, 2, 3], [0, 2, 3], [0, 1], [0, 1]])
         assert (live.version, live.graph.changes.num_rows > 0) == (2, not compacted)
         live.close()

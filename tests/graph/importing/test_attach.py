@@ -45,8 +45,8 @@ def splits(graph):
     return {name: ids.tolist() for name, ids in graph.splits.items()}
 
 
-def test_npy_features_set_the_number_of_nodes(tmp_path):
-    graph = read(tmp_path, "0,3\n", features=np.arange(10.0).reshape(5, 2))
+def test_npy_features_set_the_number_of_nodes_if_nodes_are_to_be_added(tmp_path):
+    graph = read(tmp_path, "0,3\n", features=np.arange(10.0).reshape(5, 2), unknown="add")
     assert graph.num_nodes == 5
     assert graph.node_name is None
     assert rows(graph)[4] == [8, 9]
@@ -77,6 +77,7 @@ def test_tables_are_matched_by_name_and_may_bring_isolated_nodes(tmp_path):
     graph = read(
         tmp_path,
         "ann,bob\nbob,cy\n",
+        unknown="add",
         features="node,f\ncy,3\nann,1\nbob,2\ndan,4\n",
         labels="node,label\nbob,1\nann,0\n",
         splits="node,split\nann,train\nbob,val\ncy,test\n",
@@ -85,6 +86,29 @@ def test_tables_are_matched_by_name_and_may_bring_isolated_nodes(tmp_path):
     assert rows(graph) == [[1], [2], [3], [4]]
     assert graph.y.tolist() == [0, 1, -1, -1]
     assert splits(graph) == {"train": [0], "valid": [1], "test": [2]}
+
+
+def test_rows_of_unknown_nodes_are_left_out_if_asked(tmp_path):
+    graph = read(
+        tmp_path,
+        "ann,bob\n",
+        unknown="drop",
+        features="node,f\ndan,4\nann,1\nbob,2\n",
+        labels="node,label\ndan,1\nann,0\nbob,1\n",
+        splits="node,split\ndan,test\nann,train\n",
+    )
+    assert (rows(graph), graph.y.tolist(), splits(graph)) == ([[1], [2]], [0, 1], {"train": [0], "test": []})
+
+
+def test_names_of_a_split_file_may_have_blanks(tmp_path):
+    edges = "ann lee,bob\nbob,cy d\n"
+    assert splits(read(tmp_path, edges, train="ann lee\ncy d\n")) == {"train": [0, 2]}
+    assert splits(read(tmp_path, edges, train="node\nann lee\n", test="bob\n")) == {"train": [0], "test": [1]}
+
+
+def test_ids_of_a_split_file_are_added_if_asked(tmp_path):
+    graph = read(tmp_path, "ann,bob\n", unknown="add", train="zoe\n")
+    assert [graph.node_name[node] for node in splits(graph)["train"]] == ["zoe"]
 
 
 def test_tables_are_matched_by_integers_with_gaps(tmp_path):
@@ -109,7 +133,7 @@ def test_splits_from_ids_masks_and_text(tmp_path):
 
 def test_random_split_has_the_asked_sizes_is_repeatable_and_skips_unknown_labels(tmp_path):
     y = np.array([0] * 100 + [-1] * 20)
-    drawn = [read(tmp_path, labels=y, split_shares=(60, 20, 20), seed=seed) for seed in (1, 1, 2)]
+    drawn = [read(tmp_path, labels=y, split_shares=(60, 20, 20), seed=seed, unknown="add") for seed in (1, 1, 2)]
     assert {name: len(ids) for name, ids in drawn[0].splits.items()} == {"train": 60, "valid": 20, "test": 20}
     assert sorted(np.concatenate(list(drawn[0].splits.values())).tolist()) == list(range(100))
     assert splits(drawn[0]) == splits(drawn[1])
@@ -130,10 +154,14 @@ def test_random_split_has_the_asked_sizes_is_repeatable_and_skips_unknown_labels
         ({"labels": np.array([[0, 2], [1, 1], [0, 0]])}, "0 or 1, row 0"),
         ({"labels": "node,y\n0,0.5\n"}, "node 1 has none"),
         ({"splits": "node,split\n0,train\n0,test\n"}, "splits must not overlap, node 0 is in train and test"),
-        ({"splits": "node,split\n0,dev\n"}, "train, valid or test, got 'dev'"),
+        ({"splits": "node,split\n0,fold1\n"}, "train, valid or test, got 'fold1'"),
         ({"splits": "node,part\n0,train\n"}, "columns node and split"),
         ({"train": np.array([0, 1]), "test": np.array([1])}, "node 1 is in train and test"),
         ({"train": np.array([5])}, r"in 0\.\.2, got 5"),
+        ({"features": np.ones((5, 2))}, "it has 5 and the edges name nodes up to 2; --unknown add or --num-nodes 5"),
+        ({"edges": "src,dst\n"}, "must have at least one row"),
+        ({"edges": "a,b\n", "labels": "node,y\na,1\nz,0\n"}, "got 'z' in row 1; --unknown drop"),
+        ({"edges": "a,b\n", "splits": "node,split\nz,train\n"}, "got 'z' in row 0; --unknown drop"),
         ({"edges": "a,b\n", "train": "z\n"}, "ids must be nodes of the graph, got 'z' in row 0"),
         ({"edges": "a,b\n", "features": "f\n1\n2\n"}, "must have a column of node ids"),
     ],

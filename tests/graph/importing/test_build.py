@@ -25,7 +25,7 @@ def test_drawn_graph_undirected():
     assert not graph.directed
     assert graph.indices.dtype == np.int32
     assert (summary.edges_read, summary.self_loops, summary.duplicates, summary.both_directions) == (6, 1, 1, 2)
-    assert summary.num_edges == 4
+    assert summary.num_edges == 2
 
 
 def test_drawn_graph_directed_puts_the_sender_into_the_receivers_row():

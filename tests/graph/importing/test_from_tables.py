@@ -3,13 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from shadow_gnn import from_tables, open_graph, save_graph
-from shadow_gnn.graph.importing.columns.encode import encode
-from shadow_gnn.graph.importing.columns.plan import dump_plans, read_plans
-from shadow_gnn.graph.importing.columns.recognize import recognize
+from shadow_gnn.graph.importing.columns.plan import edge_names
+from shadow_gnn.graph.verify import verify_graph
 
 NODES = {
     "name": ["ada", "bob", "cyd"],
@@ -54,7 +51,7 @@ def test_other_rows_are_encoded_in_the_same_way(tmp_path):
     record = open_graph(tmp_path / "g").import_toml
     other = {"name": ["x", "y"], "age": [None, "7"], "active": ["no", None], "color": ["green", "red"]}
     other |= {"born": ["2020-01-04", None], "place": [[0.0, 1.0], None]}
-    graph = from_tables(other, {"src": ["x"], "dst": ["y"]}, columns=record)
+    graph = from_tables(other, {"src": ["x"], "dst": ["y"]}, plan=record)
     found = columns_of(graph)
     assert list(found) == list(EXPECTED)
     assert found["age"] == [40, 7]
@@ -69,20 +66,19 @@ def test_other_rows_are_encoded_in_the_same_way(tmp_path):
     ("nodes", "edges", "options", "text"),
     [
         ({"id": ["a", ""]}, EDGES, {}, "row 1 has none"),
-        ({"id": ["a", "a"]}, EDGES, {}, "'a' has rows 0 and 1"),
         ({"other": ["a"]}, EDGES, {}, "must have a column node, id, node_id or name"),
         (NODES, {"src": ["ada"], "dst": ["eve"]}, {}, "got 'eve' in row 0"),
         (NODES, {"src": [], "dst": []}, {}, "at least one row"),
         (NODES, EDGES, {"label": "none"}, "must have a column 'none'"),
-        (NODES, EDGES, {"columns": "[nodes.size]\nkind = 'number'"}, "must have a column 'size'"),
+        (NODES, EDGES, {"plan": "[nodes.size]\nkind = 'number'"}, "must have a column 'size', as the plan says"),
         (
             NODES,
             EDGES,
-            {"columns": "[nodes.team]\nkind = 'number'"},
+            {"plan": "[nodes.team]\nkind = 'number'"},
             "a number in every row, got 'b' in row 0",
         ),
-        (NODES, EDGES, {"columns": "[nodes.team]\nkind = 'magic'"}, "nodes.team.kind"),
-        (NODES, EDGES, {"columns": "nodes ="}, "is not TOML"),
+        (NODES, EDGES, {"plan": "[nodes.team]\nkind = 'magic'"}, "nodes.team.kind"),
+        (NODES, EDGES, {"plan": "nodes ="}, "is not TOML"),
         ({"id": ["ada", "bob", "cyd"], "size": [1.0, float("inf"), 2.0]}, EDGES, {}, "finite numbers"),
         ({"id": ["ada", "bob", "cyd"], "size": [1.0, 1e300, 2.0]}, EDGES, {}, "fit float32, row 1"),
     ],
@@ -103,28 +99,124 @@ def test_labels_that_are_numbers():
     assert from_tables(nodes, edges, label="v").y.tolist() == [0.5, 1, 2]
 
 
-def test_codes_with_leading_zeros_are_categories_and_many_texts_are_left_out():
-    assert recognize(["01067", "80331", "01067"], "zip", "t").kind == "category"
-    many = [f"text {number}" for number in range(200)]
-    assert recognize(many, "title", "t").kind == "ignore"
-    assert recognize([number for number in many for _ in range(3)], "title", "t").encoding == "index"
+class Frame:
+    """A table of another library, which hands out an Arrow stream."""
+
+    def __init__(self, columns):
+        self.table = pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
 
 
-CELLS = st.one_of(st.none(), st.text(max_size=6), st.integers(-9, 9), st.booleans(), st.dates().map(str))
+def test_tables_of_other_libraries_come_as_arrow():
+    assert columns_of(from_tables(Frame(NODES), Frame(EDGES), label="team")) == EXPECTED
+    for library in ("pandas", "polars"):
+        frame = pytest.importorskip(library).DataFrame
+        graph = from_tables(frame(NODES), frame(EDGES), label="team")
+        assert columns_of(graph) == EXPECTED
+    with pytest.raises(TypeError, match="must be a table of pandas, polars or Arrow, got list"):
+        from_tables([1], EDGES)
 
 
-@given(st.lists(CELLS, max_size=12))
-def test_any_column_is_encoded_and_its_plan_survives_toml(values):
-    plan = recognize(values, "größe", "t")
-    again = read_plans(dump_plans({"größe": plan}), "t")["größe"]
-    assert again == plan
-    matrix = encode(values, again, "größe", "t")
-    assert matrix.shape == (len(values), len(plan.column_names("größe")))
-    assert np.isfinite(matrix).all()
-    if plan.kind == "category" and plan.encoding == "one-hot":
-        assert (matrix.sum(axis=1) == 1).all()
+def names_of(graph):
+    return [graph.node_name[node] for node in range(graph.num_nodes)]
 
 
-def test_record_survives_any_name():
-    plan = recognize(["a\x7f\n", "b"], "x", "t")
-    assert read_plans(dump_plans({'a.\x7f"b': plan}), "t") == {'a.\x7f"b': plan}
+def test_numbers_as_ids_are_the_nodes_in_any_order():
+    graph = from_tables({"id": [2, 0, 1], "size": [12, 10, 11]}, {"u": [0], "v": [2]})
+    assert graph.node_name is None
+    assert columns_of(graph)["size"] == [10, 11, 12]
+    assert graph.indices.tolist() == [2, 0]
+    assert names_of(from_tables({"id": [2, 7, 1]}, {"u": [7], "v": [2]})) == ["2", "7", "1"]
+    assert names_of(from_tables({"id": ["00", "01"]}, {"u": ["00"], "v": ["01"]})) == ["00", "01"]
+    floats = from_tables({"id": [2, 7, 1]}, {"u": [7.0], "v": [2.0]})
+    assert floats.indices.tolist() == [1, 0]
+
+
+def test_the_id_column_is_found_by_the_edges():
+    nodes = {"size": [1, 2, 3], "who": ["x", "y", "z"], "code": ["a", "b", "c"]}
+    graph = from_tables(nodes, {"u": ["a", "b"], "v": ["b", "c"]})
+    assert names_of(graph) == ["a", "b", "c"]
+
+
+def test_columns_of_edges_are_recognized_too():
+    edges = EDGES | {"weight": [2, 0.5], "kind": ["calls", "tests"], "since": ["2020-01-01", "2020-01-02"]}
+    graph = from_tables(NODES, edges)
+    assert edge_names(graph.import_toml) == ("kind=calls", "kind=tests", "kind is unseen", "since")
+    assert graph.edge_weight.tolist() == [2, 2, 0.5, 0.5]
+    first, second = [1, 0, 0, 0], [0, 1, 0, 86400]
+    assert graph.edge_attr.tolist() == [first, first, second, second]
+    other = from_tables(NODES, {**EDGES, "kind": ["x", "calls"], "since": [None, None]}, plan=graph.import_toml)
+    assert other.edge_attr[[0, 2]].tolist() == [[0, 0, 1, 43200], [1, 0, 0, 43200]]
+
+
+@pytest.mark.parametrize(("weights", "row"), [([1, None], 1), (["1", "x"], 1), ([True, False], 0)])
+def test_a_weight_that_is_none_is_refused(weights, row):
+    with pytest.raises(ValueError, match=f"must hold a weight in every row, got .* in row {row}"):
+        from_tables(NODES, EDGES | {"weight": weights})
+
+
+def test_edges_of_unknown_nodes():
+    edges = {"from": ["ada", "eve", "bob"], "to": ["bob", "ada", "fay"]}
+    dropped = from_tables(NODES, edges, unknown="drop")
+    assert (names_of(dropped), dropped.num_edges) == (["ada", "bob", "cyd"], 2)
+    added = from_tables(NODES, edges, unknown="add", label="team")
+    assert names_of(added) == ["ada", "bob", "cyd", "eve", "fay"]
+    assert added.y.tolist() == [1, 0, -1, -1, -1]
+    assert columns_of(added)["born is missing"] == [0, 0, 0, 1, 1]
+    with pytest.raises(ValueError, match="got 'eve' in row 1, and 1 other rows; --unknown drop"):
+        from_tables(NODES, edges)
+
+
+def test_repeated_rows_must_be_equal():
+    twice = {name: [*cells, cells[0]] for name, cells in NODES.items()}
+    assert columns_of(from_tables(twice, EDGES, label="team")) == EXPECTED
+    twice["color"][-1] = "green"
+    with pytest.raises(ValueError, match="id 'ada' has 'red' and 'green' in column color, rows 0 and 3"):
+        from_tables(twice, EDGES)
+
+
+def test_several_labels():
+    nodes = {"id": [0, 1, 2], "tags": ["x; y", "", "z;x"]}
+    edges = {"u": [0], "v": [1]}
+    graph = from_tables(nodes, edges, label="tags", label_separator=";")
+    assert graph.y.tolist() == [[1, 1, 0], [0, 0, 0], [1, 0, 1]]
+    assert [graph.class_name[number] for number in range(3)] == ["x", "y", "z"]
+    lists = from_tables({"id": [0, 1], "tags": [["b"], ["a", "b"]]}, edges, label="tags")
+    assert lists.y.tolist() == [[0, 1], [1, 1]]
+
+
+def test_unknown_values_are_nan_and_in_no_split(tmp_path):
+    nodes = {"id": list(range(40)), "price": [None if n % 4 == 0 else n / 3 for n in range(40)]}
+    graph = from_tables(nodes, {"u": [0], "v": [1]}, label="price", split=(60, 20, 20))
+    assert np.isnan(graph.y[::4]).all()
+    assert sorted(np.concatenate(list(graph.splits.values())).tolist()) == [n for n in range(40) if n % 4]
+    save_graph(graph, tmp_path / "g")
+    verify_graph(tmp_path / "g")
+
+
+def test_labels_that_do_not_repeat_are_asked_about():
+    nodes = {"id": list(range(50)), "price": list(range(50))}
+    edges = {"u": [0], "v": [1]}
+    with pytest.raises(ValueError, match="50 different values in 50 rows; say --label-kind value"):
+        from_tables(nodes, edges, label="price")
+    assert from_tables(nodes, edges, label="price", label_kind="value").y.dtype == np.float32
+    assert len(from_tables(nodes, edges, label="price", label_kind="class").class_name) == 50
+
+
+def test_a_plan_may_be_written_by_hand():
+    plan = '[nodes.age]\nkind = "category"\n[nodes.team]\nkind = "ignore"\n[nodes.born]\nkind = "date"\nparts = ["day"]'
+    graph = from_tables(NODES, EDGES, plan=plan)
+    assert graph.column_names == ("age=30", "age=50", "age is unseen", "age is missing", "born", "born day")
+    assert columns_of(graph)["born day"] == [2, 1, 3]
+    with pytest.raises(ValueError, match=r"nodes\.team must not be a feature, it is the label"):
+        from_tables(NODES, EDGES, plan='[nodes.team]\nkind = "category"', label="team")
+
+
+def test_a_split_column():
+    graph = from_tables(NODES | {"part": ["train", "Validation", ""]}, EDGES, split_column="part")
+    assert {name: ids.tolist() for name, ids in graph.splits.items()} == {"train": [0], "valid": [1]}
+    assert "part" not in str(graph.column_names)
+    with pytest.raises(ValueError, match="split must be train, valid or test, got 'fold 1'"):
+        from_tables(NODES | {"part": ["fold 1", "", ""]}, EDGES, split_column="part")

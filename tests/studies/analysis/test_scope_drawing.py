@@ -49,7 +49,7 @@ def test_picture_is_a_small_png(graph, targets, tmp_path):
     path = tmp_path / "scope.png"
     draw_scope(scope, path, title="a scope", labels=[str(node) for node in scope.node_id])
     with Image.open(path) as image:
-        assert (image.format, image.size) == ("PNG", (640, 640))
+        assert (image.format, image.size) == ("PNG", (1280, 1360))
         colors = image.convert("RGB").getcolors(1 << 20)
     assert len(colors) > 10
     assert path.stat().st_size < 150_000
@@ -59,7 +59,7 @@ def test_hundreds_of_nodes_are_still_a_small_file(tmp_path):
     rng = np.random.default_rng(0)
     scope = FullExtractor(num_hops=4)(from_edges(*rng.integers(400, size=(2, 1500))), [0])[0]
     draw_scope(scope, tmp_path / "scope.png")
-    assert (tmp_path / "scope.png").stat().st_size < 250_000
+    assert (tmp_path / "scope.png").stat().st_size < 500_000
 
 
 def test_wrong_arguments_are_named(graph, tmp_path):
@@ -75,3 +75,29 @@ def test_a_scope_too_large_to_draw_is_refused(tmp_path):
     star = from_edges(np.zeros(5000, np.int64), np.arange(1, 5001))
     with pytest.raises(ValueError, match="draw_scope: scope must have at most 5000 nodes, got 5001"):
         draw_scope(FullExtractor(1)(star, [0])[0], tmp_path / "scope.png")
+
+
+def test_classes_have_a_color_each_and_the_rest_shares_one(graph, tmp_path):
+    from shadow_gnn.studies.analysis.scope_drawing import _by_class
+    from shadow_gnn.studies.figures import COLORS
+
+    few = _by_class(["a", "b", "a"])
+    assert [(name, color, nodes.tolist()) for name, color, nodes in few] == [
+        ("a (2)", COLORS[0], [0, 2]),
+        ("b (1)", COLORS[1], [1]),
+    ]
+    many = _by_class([str(number) for number in range(10)])
+    assert (len(many), many[-1][0], many[-1][2].tolist()) == (8, "other (3)", [7, 8, 9])
+    assert len({color for _, color, _ in many}) == 8
+    with pytest.raises(ValueError, match="classes must be one per node"):
+        draw_scope(PprExtractor()(graph, [0])[0], tmp_path / "scope.png", classes=["a"])
+
+
+def test_rings_with_more_nodes_are_wider(graph):
+    from shadow_gnn.studies.analysis.scope_drawing import _ring_edges, _warped
+
+    scope = FullExtractor(num_hops=3)(graph, [0])[0]
+    edges = _ring_edges(scope)
+    place = _warped(ring_layout(scope), edges)
+    assert np.searchsorted(edges, np.hypot(*place.T), side="left").tolist() == scope.hop.tolist()
+    assert np.diff(edges)[0] > np.diff(edges)[1]

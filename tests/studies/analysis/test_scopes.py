@@ -23,7 +23,7 @@ def test_counts_by_hand(path):
     report = describe_scopes(path, FullExtractor(num_hops=2), [0, 4])
     assert report.num_targets == 2
     assert (report.num_nodes.mean, report.num_nodes.max) == (2.0, 3.0)
-    assert (report.num_edges.mean, report.num_edges.max) == (2.0, 4.0)
+    assert (report.num_messages.mean, report.num_messages.max) == (2.0, 4.0)
     assert (report.depth.mean, report.depth.max) == (1.0, 2.0)
     assert report.hop_share == (0.5, 0.25, 0.25)
     assert report.size_buckets == ((1.0, 2.0, 1), (2.0, 3.0, 0), (3.0, 4.0, 1))
@@ -63,7 +63,7 @@ def test_chunks_join_to_the_same_numbers(path, monkeypatch):
     monkeypatch.setattr(scopes, "_CHUNK", 4)
     seen = []
     parts = describe_scopes(path, KhopExtractor(), targets, seed=1, progress=lambda *step: seen.append(step))
-    for name in ("num_nodes", "num_edges", "depth", "hop_share", "edges_touched", "size_buckets"):
+    for name in ("num_nodes", "num_messages", "depth", "hop_share", "edges_touched", "size_buckets"):
         assert getattr(parts, name) == getattr(whole, name)
     assert seen[:2] == [("extracting", 0, 15), ("extracting", 4, 15)]
 

@@ -5,7 +5,7 @@ from tests.communities import communities
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.store import save_graph
-from shadow_gnn.studies.paper.data import comparable, data_lines, data_titles, open_found
+from shadow_gnn.studies.paper.data import available_titles, comparable, data_lines, data_titles, here_title, open_found
 from shadow_gnn.studies.paper.experiment import ReproduceOptions
 
 
@@ -40,8 +40,8 @@ def test_nothing_there_says_how_to_get_it(tmp_path, monkeypatch):
 
 def test_titles_of_figures_name_what_is_not_the_papers(folder):
     graphs = open_found(("flickr", "debian"), folder)
-    assert data_titles(graphs, ReproduceOptions()) == {"flickr": "flickr (not the paper's data)", "debian": "debian"}
-    assert data_titles(graphs, ReproduceOptions(fast=True))["flickr"] == "flickr (not the paper's data, --fast)"
+    assert data_titles(graphs, ReproduceOptions()) == {"flickr": "stand-in for flickr", "debian": "debian"}
+    assert data_titles(graphs, ReproduceOptions(fast=True))["flickr"] == "stand-in for flickr (--fast)"
     assert comparable(graphs, ReproduceOptions()) == set()
 
 
@@ -58,3 +58,12 @@ def test_lines_say_what_is_there(folder):
     assert other.startswith("- debian: 120 nodes")
     assert unknown == "  - not a dataset of the paper"
     assert missing == "- not available: reddit; `shadow data get NAME`"
+
+
+def test_a_panel_names_the_stand_ins(tmp_path):
+    save_graph(communities(), tmp_path / "flickr")
+    options = ReproduceOptions(data=tmp_path)
+    titles = available_titles(("flickr", "reddit"), options)
+    assert titles == {"flickr": "stand-in for flickr", "reddit": "reddit"}
+    assert here_title(titles) == "here: stand-in for flickr"
+    assert here_title({"reddit": "reddit"}) == "here"

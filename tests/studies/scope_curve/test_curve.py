@@ -83,7 +83,7 @@ def test_the_command_prints_and_draws(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_graph(GRAPH, "g")
     train_recipe(small_recipe(graph="g", **NORMAL), "r")
-    arguments = ("scope-curve", "r", "--extractors", "ppr,node", "--sizes", "3,10", "--targets", "20")
+    arguments = ("scope-curve", "r", "--extractors", "ppr,node", "--sizes", "3,10", "--num-targets", "20")
     lines = succeed(*arguments, "--plot", "c.png").splitlines()
     assert lines[0].strip() == "valid, 20 targets"
     assert lines[1].split() == ["scopes", "nodes", "accuracy", "±", "agreement", "CPU", "ms"]

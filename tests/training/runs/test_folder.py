@@ -88,7 +88,7 @@ def test_no_flipped_bit_is_accepted(run, name):
 
 
 def test_what_is_no_run_is_said_so(tmp_path):
-    with pytest.raises(RunError, match="is not a folder"):
+    with pytest.raises(RunError, match="no such folder"):
         open_run(tmp_path / "no")
     with pytest.raises(RunError, match=r"is not a run folder: it has no run.json"):
         open_run(tmp_path)

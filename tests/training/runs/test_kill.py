@@ -10,7 +10,7 @@ SCRIPT = """
 import json, random, sys
 from pathlib import Path
 import torch
-import lightning_fabric, torchmetrics.classification
+import lightning_fabric
 from shadow_gnn.training.checkpoint import read_checkpoint
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.training.runs.run import resume_run, train_recipe

@@ -16,7 +16,7 @@ from shadow_gnn.cli.shared.output import print_json
 
 def compact_command(
     folder: Annotated[Path, typer.Argument(help="Graph folder.")],
-    log: Annotated[
+    updates: Annotated[
         Path | None, typer.Option(help="Folder of the log of updates.", show_default="FOLDER.updates")
     ] = None,
     out: Annotated[
@@ -35,14 +35,14 @@ def compact_command(
       shadow graph compact my-graph
       shadow graph compact my-graph --out my-graph-today
     """
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.changes.compact import compact
     from shadow_gnn.graph.changes.live_graph import log_folder
     from shadow_gnn.graph.changes.log import LOG
 
-    place = log_folder(folder) if log is None else log
+    place = log_folder(folder) if updates is None else updates
     if not (place / LOG).exists():
-        raise ValueError(f"compact: --log must be a folder with a log of updates, got {place}")
+        raise ValueError(f"compact: --updates must be a folder with a log of updates, got {place}")
     with progress_bar() as progress:
         found = compact(folder, place, out, progress=progress)
     if as_json:

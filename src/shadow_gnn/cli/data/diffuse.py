@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption, ThreadsOption
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, OverwriteOption, ThreadsOption
 from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _WALKS = "ppr and heat"
 
 
 def diffuse_command(
-    source: Annotated[Path, typer.Argument(help="Graph folder.")],
+    source: GraphArgument,
     folder: Annotated[Path, typer.Argument(help="Graph folder to create.")],
     kind: Annotated[Kind, typer.Option(help="Source of the new edges: walks (ppr, heat) or similar features.")] = "ppr",
     topk: Annotated[
@@ -94,14 +94,15 @@ def diffuse_command(
         "search": search,
     }
     scores = _source(kind, {name: value for name, value in given.items() if value is not None})
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.extract.diffused import Kept, diffuse_graph
-    from shadow_gnn.graph.store import check_target, open_graph, save_graph
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
+    from shadow_gnn.graph.store import check_target, save_graph
 
     most = 64 if topk is None and threshold is None else topk
     kept = Kept(most, threshold or 0.0, directed, normalize)
     check_target(folder, overwrite=overwrite)
-    graph = open_graph(source)
+    graph = open_any_graph(source)
     with progress_bar() as progress:
         made = diffuse_graph(graph, scores, kept, num_threads=threads, progress=progress)
         save_graph(made, folder, overwrite=overwrite, progress=progress)

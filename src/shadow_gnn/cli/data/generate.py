@@ -13,6 +13,7 @@ import typer
 from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption, ThreadsOption
 from shadow_gnn.cli.shared.output import print_json
 from shadow_gnn.cli.shared.sizes import count, memory_bytes, shares
+from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.generators.plan import GraphPlan
@@ -27,7 +28,7 @@ def generate_command(
     degree: Annotated[float, typer.Option(min=0, help="Mean number of neighbors.")] = 29.0,
     features: Annotated[int, typer.Option(min=0, help="Feature columns; 0 for none.")] = 128,
     classes: Annotated[int, typer.Option(min=1, help="Classes of the labels.")] = 16,
-    dtype: Annotated[Literal["float16", "float32"], typer.Option(help="Storage of features.")] = "float16",
+    feature_dtype: Annotated[Literal["float16", "float32"], typer.Option(help="Storage of features.")] = "float16",
     homophily: Annotated[
         float | None, typer.Option(help="dcsbm: share of edges inside a community.", show_default="0.8")
     ] = None,
@@ -49,7 +50,7 @@ def generate_command(
       shadow data generate dcsbm --nodes 1e6 --degree 29 --features 128 --classes 16 --out million
       shadow data generate rmat --nodes 1e5 --degree 10 --features 0 --memory 200MB
     """
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.extract.core_calls import resolve_threads
     from shadow_gnn.graph.generators.folder import generate_graph
     from shadow_gnn.graph.generators.plan import GraphPlan
@@ -62,7 +63,7 @@ def generate_command(
         degree,
         num_columns=features,
         num_classes=classes,
-        dtype=dtype,
+        dtype=feature_dtype,
         inside=0.8 if homophily is None else homophily,
         shares=shares(split, "generate: --split"),
         seed=seed,
@@ -83,8 +84,8 @@ def generate_command(
         print_json({"folder": folder, "summary": summary})
         return
     typer.echo(
-        f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges // 2:,} undirected edges, "
-        f"mean degree {summary.num_edges / summary.num_nodes:.2f}"
+        f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} undirected edges, "
+        f"mean degree {2 * summary.num_edges / summary.num_nodes:.2f}"
     )
     removed = summary.duplicates + summary.both_directions
     typer.echo(
@@ -99,11 +100,11 @@ def _print_need(plan: GraphPlan, folder: Path, *, to_stderr: bool) -> None:
     from shadow_gnn.graph.generators.plan import disk_need
 
     need = disk_need(plan)
-    typer.echo(
+    say(
         f"{folder} takes {readable(need.total)} on disk (neighbor lists {readable(need.topology)}, "
         f"features {readable(need.features)}, labels and splits {readable(need.others)}), "
         f"at most {readable(need.largest)} at a time",
-        err=to_stderr,
+        to_stderr=to_stderr,
     )
     if work_folder_of(folder).exists():
-        typer.echo(f"{work_folder_of(folder)} exists: it is resumed if it belongs to the same graph", err=to_stderr)
+        say(f"{work_folder_of(folder)} exists: it is resumed if it belongs to the same graph", to_stderr=to_stderr)

@@ -39,7 +39,7 @@ def get_command(
     """
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.datasets.named import Getting, get_dataset
 
     # Arrow takes over Ctrl-C while it parses and can lose one at the end: keep our own handler.
@@ -52,7 +52,7 @@ def get_command(
     if summary is None:
         typer.echo(f"{folder}: exists already")
         return
-    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges // 2:,} undirected edges, as published")
+    typer.echo(f"{folder}: {summary.num_nodes:,} nodes, {summary.num_edges:,} undirected edges, as published")
     typer.echo(
         f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
         f"{summary.duplicates:,} duplicates, merged {summary.both_directions:,} given in both directions"

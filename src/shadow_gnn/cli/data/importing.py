@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shadow_gnn.cli.data.tables import NodeTable, check_no_table, contents_lines, import_tables, print_edges
 from shadow_gnn.cli.shared.options import JsonOption, OverwriteOption
 from shadow_gnn.cli.shared.output import print_json
 from shadow_gnn.cli.shared.sizes import memory_bytes, shares
+from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.graph.importing.build import Summary
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 _EDGES = "Edges"
 _LISTS = "Edge lists (text and Parquet)"
-_NODES = "Node features and labels"
+_TABLE = "Node table"
+_NODES = "Node features and labels in files of their own"
 _SPLITS = "Splits"
 _MEMORY = "Memory"
 
@@ -32,9 +35,7 @@ def _option(heading: str, *names: str, **settings: Any) -> Any:
 
 
 def import_command(
-    source: Annotated[
-        Path, typer.Argument(help="Edge list (CSV, TSV, text, Parquet), .npz, GraphSAINT or OGB folder.")
-    ],
+    source: Annotated[Path, typer.Argument(help="Edges (CSV, TSV, text, Parquet), .npz, GraphSAINT or OGB folder.")],
     folder: Annotated[Path, typer.Argument(help="Graph folder to create.")],
     directed: Annotated[
         bool, _option(_EDGES, "--directed", help="Keep directions; otherwise edges go both ways.")
@@ -62,6 +63,30 @@ def import_command(
     num_nodes: Annotated[
         int | None, _option(_LISTS, min=0, help="Number of nodes; integer ids are then used unchanged.")
     ] = None,
+    nodes: Annotated[
+        Path | None,
+        _option(_TABLE, help="Table with a row per node: CSV, TSV, Parquet, Feather, JSON lines, also .gz or .zst."),
+    ] = None,
+    label: Annotated[str | None, _option(_TABLE, help="Column of the labels; text becomes class names.")] = None,
+    label_separator: Annotated[
+        str | None, _option(_TABLE, help="Text between several labels of a node, for example ';'.")
+    ] = None,
+    ignore: Annotated[str | None, _option(_TABLE, help="Columns to leave out, comma-separated.")] = None,
+    plan: Annotated[
+        Path | None,
+        _option(_TABLE, help="The import.toml of an earlier import: encode these rows in the same way."),
+    ] = None,
+    text_columns: Annotated[int, _option(_TABLE, min=1, max=1024, help="Columns that a free text becomes.")] = 32,
+    one_hot_limit: Annotated[
+        int, _option(_TABLE, min=1, help="Most values of a category with a column for each; more become an index.")
+    ] = 64,
+    date_parts: Annotated[
+        str | None, _option(_TABLE, help="More columns for each date: day,month,weekday or some of them.")
+    ] = None,
+    unknown: Annotated[
+        Literal["error", "drop", "add"],
+        _option(_TABLE, help="Rows that name an unknown node: refuse, leave them out, or add the node."),
+    ] = "error",
     features: Annotated[
         Path | None, _option(_NODES, help="Features: .npy, SciPy .npz (kept sparse), CSV, Parquet.")
     ] = None,
@@ -75,14 +100,20 @@ def import_command(
         Literal["auto", "class", "multi", "value"], _option(_NODES, help="Meaning of the labels.")
     ] = "auto",
     id_column: Annotated[
-        str | None, _option(_NODES, help="Id column of these tables.", show_default="node, id or node_id")
+        str | None, _option(_NODES, help="Id column of node tables.", show_default="node, id, node_id or name")
     ] = None,
     splits: Annotated[Path | None, _option(_SPLITS, help="Table with columns node and split.")] = None,
     train: Annotated[Path | None, _option(_SPLITS, help="Training nodes: .npy of ids or a mask, or text.")] = None,
     valid: Annotated[Path | None, _option(_SPLITS, help="Validation nodes, in the same formats.")] = None,
     test: Annotated[Path | None, _option(_SPLITS, help="Test nodes, in the same formats.")] = None,
-    split: Annotated[str | None, _option(_SPLITS, help="Random split in percent, for example 60/20/20.")] = None,
+    split: Annotated[str | None, _option(_SPLITS, help="Shares, for example 60/20/20 or 0.6/0.2/0.2.")] = None,
     seed: Annotated[int, _option(_SPLITS, min=0, help="Random seed of that split.")] = 0,
+    stratify: Annotated[bool, _option(_SPLITS, "--stratify", help="Use these shares in each class.")] = False,
+    group: Annotated[str | None, _option(_SPLITS, help="Column of groups that stay together, not a feature.")] = None,
+    time: Annotated[str | None, _option(_SPLITS, help="Column of dates or numbers; the oldest train.")] = None,
+    split_column: Annotated[
+        str | None, _option(_SPLITS, help="Column of the node table with train, valid, test or nothing.")
+    ] = None,
     memory: Annotated[
         str | None,
         _option(
@@ -99,8 +130,12 @@ def import_command(
     Duplicates and self-loops are removed and counted. The folder appears complete or not at all. With --memory the
     graph may be larger than memory; after a kill, the same command resumes the import.
 
+    With --nodes, the columns of both tables are recognized: numbers, booleans, categories, dates, texts, lists. The
+    result is shown, and written as import.toml in the graph folder; change it and give it again with --plan.
+
     \b
     Examples:
+      shadow data import edges.csv my-graph --nodes nodes.csv --label section --split 60/20/20
       shadow data import edges.csv my-graph --split 60/20/20 --seed 1
       shadow data import edges.csv my-graph --features x.npy --labels y.csv
       shadow data import follows.parquet my-graph --src from --dst to --directed
@@ -128,8 +163,27 @@ def import_command(
             id_column=id_column,
             split_shares=None if split is None else shares(split, "import: --split"),
             seed=seed,
+            stratify=stratify,
+            unknown=unknown,
         ),
     )
+    table = NodeTable(
+        path=nodes,
+        label=label,
+        label_separator=label_separator,
+        ignore=_names(ignore),
+        plan=plan,
+        text_columns=text_columns,
+        one_hot_limit=one_hot_limit,
+        date_parts=_names(date_parts),
+        split_column=split_column,
+        group=group,
+        time=time,
+    )
+    if nodes is not None:
+        import_tables(source, folder, table, options, overwrite=overwrite, memory=memory, as_json=as_json)
+        return
+    check_no_table(table)
     if memory is None:
         summary = _import(source, folder, options, overwrite)
     else:
@@ -140,7 +194,7 @@ def import_command(
 def _import(source: Path, folder: Path, options: ImportOptions, overwrite: bool) -> Summary:
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.importing.detect import read_source
     from shadow_gnn.graph.store import check_target, save_graph
 
@@ -158,8 +212,8 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
 
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.memory_available import readable
-    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.base.work_folder import open_work_folder, work_folder_of
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.graph.importing.bounded.stream import disk_estimate, import_job, stream_source
     from shadow_gnn.graph.importing.bounded.streaming import StreamOptions
     from shadow_gnn.graph.store import Contents, check_space, check_target, save_contents
@@ -174,14 +228,14 @@ def _import_streamed(source: Path, folder: Path, options: ImportOptions, overwri
             if needed.numbered > needed.plain
             else ""
         )
-        typer.echo(f"building the neighbor lists takes about {readable(needed.plain)} on disk{more}", err=True)
+        say(f"building the neighbor lists takes about {readable(needed.plain)} on disk{more}")
         check_space(folder, needed.plain)
     with progress_bar() as progress, open_work_folder(folder, import_job(source, options, budget)) as work:
         if work.resumed:
-            typer.echo(f"resuming the import that an earlier command left in {work.folder}", err=True)
+            say(f"resuming the import that an earlier command left in {work.folder}")
         streaming = StreamOptions(work, budget, progress)
         with stream_source(source, options, streaming) as (arrays, num_columns, summary):
-            contents = Contents(arrays, options.directed, num_columns)
+            contents = Contents(arrays, options.directed, num_columns, sort_bytes=budget)
             save_contents(contents, folder, overwrite=overwrite, place=work.place, progress=progress)
     return summary
 
@@ -194,14 +248,6 @@ def _print_summary(summary: Summary, folder: Path, as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return
-    kept = summary.num_edges if summary.directed else summary.num_edges // 2
-    typer.echo(
-        f"{folder}: {summary.num_nodes:,} nodes, {kept:,} {'directed' if summary.directed else 'undirected'} edges"
-    )
-    typer.echo(
-        f"read {summary.edges_read:,} edges, removed {summary.self_loops:,} self-loops and "
-        f"{summary.duplicates:,} duplicates"
-        + (f", merged {summary.both_directions:,} given in both directions" if summary.both_directions else "")
-    )
-    for note in summary.notes:
-        typer.echo(note)
+    print_edges(summary, folder)
+    for line in contents_lines(folder):
+        typer.echo(line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, PlotOption
 from shadow_gnn.cli.shared.output import new_console, print_json
 
 if TYPE_CHECKING:
@@ -18,32 +18,33 @@ if TYPE_CHECKING:
 
 
 def info_command(
-    folder: Annotated[Path, typer.Argument(help="Graph folder.")],
+    graph: GraphArgument,
     verify: Annotated[bool, typer.Option("--verify", help="First check every byte of the folder.")] = False,
-    png: Annotated[Path | None, typer.Option(help="Also draw the degree distribution into this file.")] = None,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the contents of a graph folder: counts, degrees, components, homophily, features, splits.
+    """Show the contents of a graph: counts, degrees, components, homophily, features, splits.
 
     \b
     Examples:
       shadow data info my-graph
-      shadow data info my-graph --verify --png degrees.png
+      shadow data info debian --json
+      shadow data info my-graph --verify --plot degrees.png
     """
-    from shadow_gnn.base.progress_bar import progress_bar
-    from shadow_gnn.graph.store import open_graph
+    from shadow_gnn.cli.shared.progress import progress_bar
+    from shadow_gnn.graph.datasets.resolve import graph_folder, open_any_graph
     from shadow_gnn.studies.analysis.describe import describe
 
     if verify:
         from shadow_gnn.graph.verify import verify_graph
 
         with progress_bar() as progress:
-            verify_graph(folder, progress)
-    description = describe(open_graph(folder))
-    if png is not None:
+            verify_graph(graph_folder(graph), progress)
+    description = describe(open_any_graph(graph))
+    if plot is not None:
         from shadow_gnn.studies.analysis.plots import plot_degrees
 
-        plot_degrees(description.degrees, folder.resolve().name, png)
+        plot_degrees(description.degrees, Path(graph).resolve().name, plot)
     if as_json:
         print_json(description)
     else:

@@ -57,6 +57,7 @@ def correct_command(
 
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.correct_and_smooth import Given, make_grid
+    from shadow_gnn.inference.evaluation import check_judged
     from shadow_gnn.inference.table_file import check_out, predictions_of, write_table
 
     given = Given(
@@ -70,6 +71,7 @@ def correct_command(
     config, graph = predictor.trained.config, predictor.graph
     if config.target != "classes":
         raise ValueError(f"correct: {run} must predict one class per node, it predicts {config.target}")
+    check_judged(predictor)
     before, found = _correct(predictor, make_grid(given))
     accuracy = _accuracies(graph, before, found.probability)
     if out is not None:
@@ -88,7 +90,7 @@ def _correct(predictor: Predictor, grid: Grid) -> tuple[NDArray[np.float32], Cho
     """Return the probabilities of all nodes before, and the outcome of the correction."""
     import numpy as np
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
     from shadow_gnn.tasks.task import split_targets
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption
+from shadow_gnn.cli.shared.options import TARGETS_HELP, JsonOption
 from shadow_gnn.cli.shared.output import number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def ensemble_command(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="Nodes to predict: all, the name of a split, a file, or ids such as 3,17.",
+            help=f"Nodes to predict: {TARGETS_HELP}",
             show_default="all, or the tables'",
         ),
     ] = None,
@@ -55,7 +55,7 @@ def ensemble_command(
     import pyarrow as pa
 
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.inference.averaging import check_members, join
     from shadow_gnn.inference.table_file import check_out, write_table
     from shadow_gnn.tasks.metrics import METRICS
@@ -85,6 +85,7 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
 
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.averaging import Member
+    from shadow_gnn.inference.evaluation import check_judged
     from shadow_gnn.inference.table_file import read_table
 
     if not path.is_dir():
@@ -97,8 +98,10 @@ def _open(path: Path, graph_name: str | None, progress: Progress) -> Member:
             lambda _: table.scores,
             fingerprint=fingerprint,
             node_id=table.targets,
+            class_names=table.class_names,
         )
     predictor = open_run_predictor(path, graph_name)
+    check_judged(predictor)
     config, task = predictor.trained.config, predictor.trained.node_task
 
     def report(stage: str, done: int, total: int) -> None:

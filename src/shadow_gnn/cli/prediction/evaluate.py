@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.prediction.report import print_report
+from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, PlotOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ def evaluate_command(
     split: Annotated[str, typer.Option(help="Split to predict.")] = "test",
     graph: RunGraphOption = None,
     extractor: OtherScopesOption = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also show each class, calibration, and the surest errors by name.")
+    ] = False,
+    errors: Annotated[int, typer.Option(min=0, max=100_000, help="Errors that --report lists.")] = 10,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the metrics of a trained model on a split, also by the degree of the target.
@@ -28,28 +34,41 @@ def evaluate_command(
     --extractor gives the metrics on other scopes than those of training, with the same weights: also for a normal GNN,
     which then reads the scope of a target instead of the whole graph.
 
+    --report lists precision, recall, F1 and ROC-AUC of each class, confusions, calibration and the surest errors;
+    --plot draws confusions and calibration.
+
     \b
     Examples:
       shadow evaluate runs/recipe-1
       shadow evaluate runs/recipe-1 --split valid --json
+      shadow evaluate runs/recipe-1 --report --errors 20 --plot report.svg
       shadow evaluate runs/recipe-1 --graph grown-graph
       shadow evaluate runs/normal-1 --extractor '{kind = "ppr", topk = 200}'
     """
     from dataclasses import fields
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
 
     warnings: list[str] = []
     predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
     with progress_bar() as progress:
-        found = evaluate_split(predictor, split, progress=progress)
+        found = evaluate_split(
+            predictor, split, report=report or plot is not None, most_errors=errors, progress=progress
+        )
+    if plot is not None and found.report is not None:
+        from shadow_gnn.studies.report_plot import plot_report
+
+        plot_report(found.report, plot)
     if as_json:
         content = {field.name: getattr(found, field.name) for field in fields(found)}
+        content["report"] = None if found.report is None else found.report.to_json()
         print_json({**content, "warnings": warnings})
     else:
         _print_tables(found, split)
+        if report and found.report is not None:
+            print_report(found.report)
 
 
 def _print_tables(found: Evaluation, split: str) -> None:

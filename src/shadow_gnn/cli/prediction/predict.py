@@ -5,18 +5,20 @@ Not for: the work itself (inference/write_predictions.py); heavy libraries load 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, OtherScopesOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.options import TARGETS_HELP, JsonOption, OtherScopesOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shadow_gnn.graph.record import Graph
     from shadow_gnn.inference.predictor import Predictor
 
 
@@ -25,13 +27,22 @@ def predict_command(
     out: Annotated[Path, typer.Option(help="Table to write, .parquet or .csv.")],
     targets: Annotated[
         str,
-        typer.Option(help="Nodes: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."),
+        typer.Option(help=f"Nodes: {TARGETS_HELP}"),
     ] = "all",
     pairs: Annotated[
         Path | None,
         typer.Option(help="Link prediction: file of pairs, two ids or names per line (.csv, .npy)."),
     ] = None,
     graph: RunGraphOption = None,
+    new_nodes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of nodes that the graph does not have, with its columns; they are predicted, not kept."
+        ),
+    ] = None,
+    new_edges: Annotated[
+        Path | None, typer.Option(help="Table of edges that the graph does not have, among its nodes and new ones.")
+    ] = None,
     extractor: OtherScopesOption = None,
     embedding: Annotated[bool, typer.Option("--embedding", help="Also write the embedding of each target.")] = False,
     no_probabilities: Annotated[
@@ -51,6 +62,9 @@ def predict_command(
     --extractor predicts on other scopes than those of training, with the same weights: also for a normal GNN, which
     then reads the scope of a target instead of the whole graph.
 
+    --new-nodes and --new-edges add rows to the graph for this command only, encoded as in its import (--nodes); the
+    new nodes are then the targets, unless --targets names others.
+
     A link prediction model takes --pairs instead; columns: first_id, second_id (and names), probability. A known link
     between the two is hidden.
 
@@ -58,15 +72,17 @@ def predict_command(
     Examples:
       shadow predict runs/recipe-1 --targets test --out predictions.parquet
       shadow predict runs/recipe-1 --targets 3,17 --out two.csv --embedding
+      shadow predict runs/recipe-1 --targets torch.nn.functional --out one.csv
       shadow predict runs/recipe-1 --graph grown-graph --out all.parquet
       shadow predict runs/normal-1 --extractor '{kind = "ppr", topk = 200}' --out all.parquet
+      shadow predict runs/recipe-1 --new-nodes new.csv --new-edges new-edges.csv --out new-predictions.csv
       shadow predict runs/links-1 --pairs pairs.csv --out links.csv
     """
     import time
 
     import pyarrow as pa
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.ranks import joined_ranks
     from shadow_gnn.cli.shared.trained import open_run_predictor, show_note
     from shadow_gnn.inference.write_predictions import write_predictions
@@ -75,9 +91,10 @@ def predict_command(
     pa.enable_signal_handlers(False)
     with joined_ranks() as ranks:
         warnings: list[str] = []
-        predictor = open_run_predictor(run, graph, extractor, warnings=warnings)
+        grown = Growth(new_nodes, new_edges)
+        predictor = open_run_predictor(run, graph, extractor, warnings=warnings, grow=grown.grow)
         begin = time.monotonic()
-        chosen = _choose(predictor, targets, pairs)
+        chosen = grown.new_targets(targets) or _choose(predictor, targets, pairs)
         with progress_bar() as progress:
             num_before = write_predictions(
                 out,
@@ -97,6 +114,32 @@ def predict_command(
                 )
             else:
                 typer.echo(f"{out}: {len(chosen):,} predictions, {rate:,.0f} targets/s")
+
+
+@dataclass
+class Growth:
+    """Rows that are added to the graph for this command."""
+
+    nodes: Path | None
+    edges: Path | None
+    targets: range = range(0)
+
+    def grow(self, graph: Graph) -> Graph:
+        """Return the graph with the new rows, and remember the new nodes."""
+        from shadow_gnn.cli.data.append import append_files
+        from shadow_gnn.cli.shared.trained import show_note
+
+        if self.nodes is None and self.edges is None:
+            return graph
+        found = append_files(graph, self.nodes, self.edges, command="predict")
+        for note in found.notes:
+            show_note(note)
+        self.targets = range(found.first, found.graph.num_nodes)
+        return found.graph
+
+    def new_targets(self, asked: str) -> range:
+        """Return the new nodes, unless others are asked for."""
+        return self.targets if asked == "all" else range(0)
 
 
 def _choose(predictor: Predictor, targets: str, pairs: Path | None) -> NDArray[np.int64] | range:

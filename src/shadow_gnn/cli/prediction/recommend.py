@@ -10,13 +10,14 @@ from typing import Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.existing import existing_run
 from shadow_gnn.cli.shared.options import JsonOption, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 
 def recommend_command(
-    run: Annotated[Path, typer.Argument(help="Run folder of a link prediction model.")],
-    node: Annotated[str, typer.Option(help="Node id, or name if the graph has names.")],
+    run: Annotated[Path, typer.Argument(callback=existing_run, help="Run folder of a link prediction model.")],
+    node: Annotated[str, typer.Option(help="Name or id of a node.")],
     top: Annotated[int, typer.Option(help="Most nodes to recommend.")] = 20,
     candidates: Annotated[
         int, typer.Option(help="Nodes to score, those with the highest personalized PageRank.")
@@ -33,8 +34,8 @@ def recommend_command(
       shadow recommend runs/links-1 --node 17
       shadow recommend runs/links-1 --node YDR382W --top 5 --json
     """
-    from shadow_gnn.base.progress_bar import progress_bar
-    from shadow_gnn.cli.shared.pairs import find_node
+    from shadow_gnn.cli.shared.pairs import find_nodes
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.recommendations import recommend
 
@@ -42,7 +43,7 @@ def recommend_command(
     if not predictor.is_links:
         kind = predictor.trained.config.target
         raise ValueError(f"recommend: run must be of a link prediction model, this one predicts {kind}")
-    chosen = find_node(predictor.graph, node)
+    (chosen,) = find_nodes(predictor.graph, [node], "recommend")
     with progress_bar() as progress:
         found = recommend(predictor, chosen, top=top, num_candidates=candidates, progress=progress)
     names = predictor.graph.node_name

@@ -25,7 +25,7 @@ def serve_command(
         Path | None,
         typer.Option(help="File with the token that callers must send; without it, the variable SHADOW_TOKEN."),
     ] = None,
-    log: Annotated[
+    updates: Annotated[
         Path | None, typer.Option(help="Folder of the log of updates.", show_default="GRAPH.updates")
     ] = None,
     extractor: OtherScopesOption = None,
@@ -56,7 +56,7 @@ def serve_command(
     predictor = open_run_predictor(run, graph, extractor, command="serve")
     opened = listen(host, port)
     address = f"http://{host}:{opened.getsockname()[1]}"
-    place = log_folder(predictor.graph) if log is None else log
+    place = log_folder(predictor.graph) if updates is None else updates
     service = Service(predictor, place, note=show_note, cached=cache)
 
     def started() -> None:

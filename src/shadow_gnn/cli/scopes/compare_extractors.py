@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import GraphArgument, JsonOption
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, PlotOption, RepeatOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ def compare_command(
         ),
     ] = None,
     size: Annotated[int, typer.Option(min=1, max=100_000, help="Most nodes of a scope, for every extractor.")] = 100,
-    targets: Annotated[int, typer.Option(min=1, max=100_000, help="Targets sampled from each split.")] = 1000,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds; shows standard deviations.")] = 1,
+    num_targets: Annotated[int, typer.Option(min=1, max=100_000, help="Targets sampled from each split.")] = 1000,
+    repeat: RepeatOption = 1,
     seed: Annotated[int, typer.Option(min=0, help="First random seed.")] = 0,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw everything into this PNG.")] = None,
+    plot: PlotOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write everything into this file, .md or .json.")
     ] = None,
@@ -56,12 +56,12 @@ def compare_command(
     \b
     Examples:
       shadow compare-extractors my-graph
-      shadow compare-extractors my-graph --extractors ppr,khop,node --size 50 --seeds 5
+      shadow compare-extractors my-graph --extractors ppr,khop,node --size 50 --repeat 5
       shadow compare-extractors my-graph --extractors ppr --extractors '{kind = "ppr", teleport = 0.1}'
-      shadow compare-extractors my-graph --targets 300 --plot extractors.png --out extractors.md
+      shadow compare-extractors my-graph --num-targets 300 --plot extractors.png --out extractors.md
     """
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.compare_extractors import (
         CompareOptions,
         compare_extractors,
@@ -73,7 +73,7 @@ def compare_command(
     if out is not None and out.suffix not in (".md", ".json"):
         raise ValueError(f"compare-extractors: --out must end in .md or .json, got {out.name}")
     candidates = read_candidates(extractors, size) if extractors else default_candidates(size)
-    options = CompareOptions(size, targets, tuple(range(seed, seed + seeds)))
+    options = CompareOptions(size, num_targets, tuple(range(seed, seed + repeat)))
     opened = open_recipe_graph(graph)
     keep_freed_memory()
     with progress_bar() as progress:

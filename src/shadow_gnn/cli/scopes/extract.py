@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shadow_gnn.cli.shared.help_pages import Command
-from shadow_gnn.cli.shared.options import JsonOption, ThreadsOption, extractor_option, named_recipe
+from shadow_gnn.cli.shared.options import (
+    TARGETS_HELP,
+    GraphArgument,
+    JsonOption,
+    PlotOption,
+    ThreadsOption,
+    extractor_option,
+    named_recipe,
+)
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -32,7 +40,7 @@ class ExtractCommand(Command):
 
 
 def extract_command(
-    folder: Annotated[Path, typer.Argument(help="Graph folder.")],
+    graph: GraphArgument,
     extractor: Annotated[
         str | None,
         typer.Option(
@@ -46,9 +54,7 @@ def extract_command(
     ] = None,
     targets: Annotated[
         str,
-        typer.Option(
-            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids such as 3,17."
-        ),
+        typer.Option(help=f"Source of targets: {TARGETS_HELP}"),
     ] = "all",
     num_targets: Annotated[int, typer.Option(min=1, help="Targets sampled from these.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of all sampling.")] = 0,
@@ -65,7 +71,7 @@ def extract_command(
         ),
     ] = None,
     as_json: JsonOption = False,
-    png: Annotated[Path | None, typer.Option(help="Also draw sizes, hops and times into this file.")] = None,
+    plot: PlotOption = None,
 ) -> None:
     """Show the contents and the cost of an extractor's scopes.
 
@@ -76,32 +82,33 @@ def extract_command(
     Examples:
       shadow extract my-graph
       shadow extract my-graph --extractor '{kind = "ppr", topk = 50, threshold = 0.01}' --targets train
-      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --png scopes.png
+      shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --plot scopes.png
       shadow extract my-graph --extractor full --targets 3,17 --json
       shadow extract my-graph --recipe recipe.toml
       shadow extract my-graph --seeds 3,17=2.5 --extractor '{kind = "ppr", topk = 50}' --json
     """
+    from shadow_gnn.recipe.extractor_table import extractor_words
     from shadow_gnn.training.build import build_extractor
 
     if seeds is not None:
-        _show_retrieval(folder, _chosen(extractor, recipe), seeds, threads, as_json)
+        _show_retrieval(graph, _chosen(extractor, recipe), seeds, threads, as_json)
         return
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
-    report = _describe(folder, made, targets, num_targets, seed, recall_sample)
-    _show(report, folder, as_json, png)
+    report = _describe(graph, made, targets, num_targets, seed, recall_sample)
+    _show(report, f"{Path(graph).resolve().name}, {extractor_words(made)}", as_json, plot)
 
 
-def _show_retrieval(folder: Path, extractor: BaseExtractor, seeds: str, threads: int, as_json: bool) -> None:
+def _show_retrieval(name: str, extractor: BaseExtractor, seeds: str, threads: int, as_json: bool) -> None:
     """Print the nodes around seeds, the best first; as JSON also the edges between them."""
     from shadow_gnn.cli.shared.seeds import read_seeds
     from shadow_gnn.extract import PprExtractor
     from shadow_gnn.extract.retrieval import retrieve
-    from shadow_gnn.graph.store import open_graph
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
 
     if not isinstance(extractor, PprExtractor):
         raise ValueError(f"extract: --extractor must be ppr with --seeds, got {extractor.kind}")
-    graph = open_graph(folder)
+    graph = open_any_graph(name)
     found = retrieve(graph, read_seeds(graph, seeds), extractor.with_common(num_threads=threads))
     rows = found.rows(graph.node_name)
     if as_json:
@@ -142,14 +149,14 @@ def _kinds_text() -> str:
 
 
 def _describe(
-    folder: Path, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
+    name: str, extractor: Extractor, targets: str, num_targets: int, seed: int, recall_sample: int
 ) -> ScopeReport:
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
-    from shadow_gnn.graph.store import open_graph
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
     from shadow_gnn.studies.analysis.scopes import describe_scopes
 
-    graph = open_graph(folder)
+    graph = open_any_graph(name)
     chosen = _draw(choose_targets("extract", graph, targets), num_targets, seed)
     with progress_bar() as progress:
         return describe_scopes(graph, extractor, chosen, seed=seed, recall_sample=recall_sample, progress=progress)
@@ -167,11 +174,11 @@ def _draw(pool: NDArray[np.int64] | int, count: int, seed: int) -> NDArray[np.in
     return drawn if isinstance(pool, int) else pool[drawn]
 
 
-def _show(report: ScopeReport, folder: Path, as_json: bool, png: Path | None) -> None:
-    if png is not None:
+def _show(report: ScopeReport, title: str, as_json: bool, plot: Path | None) -> None:
+    if plot is not None:
         from shadow_gnn.studies.analysis.scope_plots import plot_scopes
 
-        plot_scopes(report, folder.resolve().name, png)
+        plot_scopes(report, title, plot)
     if as_json:
         print_json(report)
     else:
@@ -197,7 +204,7 @@ def _print_table(report: ScopeReport) -> None:
 def _rows(report: ScopeReport) -> list[tuple[str, Spread, int]]:
     rows = [
         ("nodes", report.num_nodes, 1),
-        ("edges", report.num_edges, 1),
+        ("messages of a layer", report.num_messages, 1),
         ("depth (hops)", report.depth, 1),
         ("nodes touched", report.nodes_touched, 0),
         ("edges touched", report.edges_touched, 0),

@@ -78,8 +78,8 @@ def learn_scope_command(
     """
     content = named_recipe(recipe, set_, graph)
     prepare_training(content)
-    from shadow_gnn.base.progress_bar import progress_bar
     from shadow_gnn.cli.shared.live import Live
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.learned_scopes.phases import LearnedScopeOptions, make_learned_scopes
 
     options = LearnedScopeOptions(

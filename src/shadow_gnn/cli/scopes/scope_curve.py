@@ -5,12 +5,11 @@ Not for: the work itself (studies/scope_curve); heavy libraries load when the co
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, RunArgument, RunGraphOption
+from shadow_gnn.cli.shared.options import JsonOption, PlotOption, RunArgument, RunGraphOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -29,10 +28,10 @@ def scope_curve_command(
     ] = None,
     sizes: Annotated[str, typer.Option(help="Most nodes of a scope, comma-separated.")] = "50,100,200,400",
     split: Annotated[str, typer.Option(help="Split of the targets.")] = "valid",
-    targets: Annotated[int, typer.Option(min=1, max=10_000_000, help="Targets sampled from the split.")] = 2000,
+    num_targets: Annotated[int, typer.Option(min=1, max=10_000_000, help="Targets sampled from the split.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the sample.")] = 0,
     graph: RunGraphOption = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the curve into this PNG.")] = None,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show score and cost of a trained model on scopes of several sizes and kinds, without training.
@@ -54,7 +53,7 @@ def scope_curve_command(
     """
     import numpy as np
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.studies.scope_curve import DEFAULT_EXTRACTORS, curve_extractors, scope_curve
     from shadow_gnn.tasks.task import split_targets
@@ -62,14 +61,14 @@ def scope_curve_command(
     chosen = curve_extractors(extractors or DEFAULT_EXTRACTORS, _read_sizes(sizes))
     predictor = open_run_predictor(run, graph)
     nodes = split_targets(predictor.graph, split)
-    if targets < len(nodes):
-        nodes = np.sort(np.random.default_rng(seed).choice(nodes, targets, replace=False))
+    if num_targets < len(nodes):
+        nodes = np.sort(np.random.default_rng(seed).choice(nodes, num_targets, replace=False))
     with progress_bar() as progress:
         found = scope_curve(predictor.trained, predictor.graph, chosen, nodes, progress=progress)
     if plot is not None:
         from shadow_gnn.studies.scope_curve.plot import plot_curve
 
-        plot_curve(found, f"{run.resolve().name}, {split}", plot)
+        plot_curve(found, f"Run {run.resolve().name}, {split} targets", plot)
     if as_json:
         print_json(found)
     else:

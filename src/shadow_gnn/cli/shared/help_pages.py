@@ -13,6 +13,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shadow_gnn.cli.shared.voice import common_first
+
 _LONGEST_SUMMARY = 240
 _WIDEST_NAME = 30
 _DEFAULT = re.compile(r"\[default: \((.*?)\)([;\]])")
@@ -22,7 +24,7 @@ _DEFAULT = re.compile(r"\[default: \((.*?)\)([;\]])")
 def new_app(text: str, *, epilog: str | None = None, completion: bool = False) -> typer.Typer:
     """Return an app with headings on its pages, and -h for help."""
     return typer.Typer(
-        cls=_Group,
+        cls=_Root if completion else _Group,
         help=text,
         epilog=epilog,
         no_args_is_help=True,
@@ -57,6 +59,13 @@ class _Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         _write_sections(_command_rows(self), formatter)
+
+
+class _Root(_Group):
+    """The group of all commands, whose options may stand anywhere on the line."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, common_first(args))
 
 
 def _write_parameters(parameters: Iterable[Any], context: Any, formatter: Any) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shadow_gnn.cli.shared.output import number, print_json, print_table
+from shadow_gnn.cli.shared.output import number, plain, print_json, print_table
 from shadow_gnn.cli.shared.screen import Screen, stoppable
+from shadow_gnn.cli.shared.voice import say, voice
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -45,7 +46,7 @@ class Live:
         """Print a line about the model, and show the bar on a terminal."""
         self._screen.stop()
         self._num_epochs, self._best = run.recipe.training.num_epochs, ""
-        self._screen.line(_headline(run, setup, num_done))
+        self._screen.line(_headline(run, setup, num_done), "start", **_start_fields(run, setup, num_done))
         if setup.pack_bytes:
             need = setup.pack_bytes * setup.part.num_ranks
             self._screen.line(f"{setup.pack_folder}: packed batches will take about {need / 1e9:,.2f} GB")
@@ -72,7 +73,7 @@ class Live:
         best = state.best
         if best is not None and best.valid:
             self._best = f", best valid {state.monitor} {best.valid[state.monitor]:.4f}"
-        self._screen.line(_epoch_line(state, self._num_epochs))
+        self._screen.line(_epoch_line(state, self._num_epochs), "epoch", **_epoch_fields(state, self._num_epochs))
 
     def _note_threads(self, run: Run) -> None:
         from torch import get_num_threads
@@ -99,6 +100,9 @@ def show_result(folder: Path, result: dict[str, Any], *, as_json: bool = False) 
     if as_json:
         print_json({"folder": folder, **result})
         return
+    if voice().log == "json":
+        say("", "result", to_stderr=False, **plain({"folder": folder, **result}))
+        return
     splits = [split for split in ("valid", "test") if result[split]]
     print_table(("", *result["valid"]), [(split, *map(_metric, result[split].values())) for split in splits])
     if "num_repeats" in result:
@@ -124,6 +128,26 @@ def _headline(run: Run, setup: RunSetup, num_done: int) -> str:
         f"{run.folder}: {model.layer}, {model.num_layers} layers of {model.hidden_dim}, {weights:,} weights, "
         f"{targets:,} training targets, seed {run.recipe.seed}{again}"
     )
+
+
+def _start_fields(run: Run, setup: RunSetup, num_done: int) -> dict[str, Any]:
+    """Return the facts of the headline for --log json."""
+    return {
+        "folder": str(run.folder),
+        "num_epochs": run.recipe.training.num_epochs,
+        "num_done": num_done,
+        "num_training_targets": setup.num_training_targets,
+        "seed": run.recipe.seed,
+    }
+
+
+def _epoch_fields(state: TrainingState, num_epochs: int) -> dict[str, Any]:
+    """Return the facts of an epoch for --log json."""
+    epoch: Epoch = state.history[-1]
+    numbers = {"loss": epoch.loss, "train": epoch.train, "valid": epoch.valid, "seconds": epoch.seconds}
+    best = bool(epoch.valid) and state.best is epoch
+    fields: dict[str, Any] = plain({"epoch": epoch.number + 1, "num_epochs": num_epochs, **numbers, "best": best})
+    return fields
 
 
 def _epoch_line(state: TrainingState, num_epochs: int) -> str:

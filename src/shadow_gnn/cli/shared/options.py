@@ -10,30 +10,46 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.existing import existing_recipe, existing_run, picture_file
+
 if TYPE_CHECKING:
     from shadow_gnn.extract.base_extractor import BaseExtractor
     from shadow_gnn.recipe import Recipe
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the results as JSON, with nothing else on stdout.")]
 """The option of every command."""
-RecipeArgument = Annotated[Path, typer.Argument(help="Recipe: a TOML file, or paper/NAME for one of the paper's.")]
+RECIPE_HELP = "Recipe: a TOML file, or paper/NAME for one of the paper's."
+RecipeArgument = Annotated[Path, typer.Argument(callback=existing_recipe, help=RECIPE_HELP)]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; can be repeated."),
 ]
+TARGETS_HELP = (
+    "all, the name of a split, ids such as 3,17, names of nodes, or a file (.npy, or one id or name per line)."
+)
 RecipeGraphOption = Annotated[
     str | None,
-    typer.Option(help="Graph folder or built-in graph.", show_default="the recipe's"),
+    typer.Option(help="Graph folder, built-in graph or downloaded dataset.", show_default="the recipe's"),
 ]
 GraphArgument = Annotated[
-    str, typer.Argument(metavar="FOLDER", help="Graph folder, or the name of a built-in graph, such as debian.")
+    str, typer.Argument(metavar="GRAPH", help="Graph folder, or a name: debian, or a dataset of shadow data get.")
 ]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        callback=picture_file,
+        help="Also draw the results: .png, .svg or .pdf.",
+    ),
+]
+RepeatOption = Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")]
 AnySizeOption = Annotated[
     bool, typer.Option("--any-size", help="Train even if the estimate exceeds the available memory.")
 ]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace an existing graph folder.")]
 ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="Threads to use; 0 uses every core.")]
-RunArgument = Annotated[Path, typer.Argument(help="Run folder.")]
+RunArgument = Annotated[Path, typer.Argument(callback=existing_run, help="Run folder.")]
 RunGraphOption = Annotated[
     str | None, typer.Option(help="Another graph with the same features.", show_default="the run's")
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import typer
@@ -19,10 +20,10 @@ def print_json(content: Any) -> None:
     """Print a value as JSON and nothing else: records become objects, nan becomes null, other values text."""
     import json
 
-    typer.echo(json.dumps(_plain(content), indent=1))
+    typer.echo(json.dumps(plain(content), indent=1))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value in the types of JSON."""
     from collections.abc import Mapping
     from dataclasses import fields, is_dataclass
@@ -30,12 +31,16 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+        return [plain(part) for part in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Integral):  # NumPy's integers are not int.
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if math.isfinite(value) else None
+    return str(value)
 
 
 def new_console() -> Any:

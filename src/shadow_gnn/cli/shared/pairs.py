@@ -5,6 +5,7 @@ Not for: their use; each command has its own file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,31 +31,36 @@ def read_pairs(path: Path, graph: Graph) -> NDArray[np.int64]:
         raise SourceError(f"{path}: is not a file of pairs")
     if path.suffix == ".npy":
         return np.array(read_npy(path))
-    find = _Finder(graph)
-    found: list[tuple[int, int]] = []
+    rows: list[tuple[int, list[str]]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
         ends = _ends(line)
         if not ends:
             continue
         if len(ends) != 2:
             raise SourceError(f"{path}: line {number} must be two nodes, got {line.strip()[:60]!r}")
-        ids = tuple(find(end) for end in ends)
-        if None in ids and number == 1 and ids == (None, None):
-            continue  # A heading.
-        for end, node in zip(ends, ids, strict=True):
-            if node is None:
-                raise SourceError(f"{path}: line {number} must name {find.words}, got {end[:60]!r}")
-        found.append(ids)  # type: ignore[arg-type]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+        rows.append((number, ends))
+    found = _find(graph, [end for _, ends in rows for end in ends]).reshape(-1, 2)
+    if rows and rows[0][0] == 1 and (found[0] < 0).all():
+        rows, found = rows[1:], found[1:]  # A heading.
+    wrong = np.argwhere(found < 0)
+    if len(wrong):
+        row, column = wrong[0]
+        raise SourceError(f"{path}: line {rows[row][0]} {_fault(graph, rows[row][1][column])}")
+    return found
 
 
-def find_node(graph: Graph, text: str) -> int:
-    """Return the id of a node, given as an id or a name."""
-    find = _Finder(graph)
-    node = find(text.strip())
-    if node is None:
-        raise ValueError(f"recommend: --node must name {find.words}, got {text!r}")
-    return node
+def find_nodes(graph: Graph, texts: Sequence[str], command: str) -> list[int]:
+    """Return the ids of the nodes of --node, each given as a name or, if no node has that name, as an id."""
+    import numpy as np
+
+    given = [text.strip() for text in texts]
+    by_name = _find(graph, given)
+    found = np.where(by_name < 0, _find_ids(graph, given), by_name)
+    wrong = np.flatnonzero(found < 0)
+    if len(wrong):
+        raise ValueError(f"{command}: --node {_fault(graph, given[wrong[0]])}")
+    ids: list[int] = found.tolist()
+    return ids
 
 
 def _ends(line: str) -> list[str]:
@@ -68,19 +74,26 @@ _MOST_DIGITS = 100
 """Longest id: Python refuses to read thousands of digits."""
 
 
-class _Finder:
-    """Finds nodes by name if the graph has names, otherwise by id."""
+def _find(graph: Graph, texts: list[str]) -> NDArray[np.int64]:
+    """Return the ids of nodes that are given by name if the graph has names, otherwise by id; -1 for others."""
+    import numpy as np
 
-    def __init__(self, graph: Graph) -> None:
-        self._num_nodes, self._by_name = graph.num_nodes, None
-        self.words = f"a node id from 0 to {graph.num_nodes - 1}"
-        if graph.node_name is not None:
-            names = graph.node_name
-            self._by_name = {names[node]: node for node in range(len(names))}
-            self.words = "a node of the graph"
+    if graph.node_name is None:
+        return _find_ids(graph, texts)
+    ids, counts = graph.node_name.lookup(texts)
+    return np.where(counts == 1, ids, -1)
 
-    def __call__(self, text: str) -> int | None:
-        if self._by_name is not None:
-            return self._by_name.get(text)
-        node = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else -1
-        return node if 0 <= node < self._num_nodes else None
+
+def _find_ids(graph: Graph, texts: list[str]) -> NDArray[np.int64]:
+    """Return the ids that some texts are; -1 for a text that is none of this graph."""
+    import numpy as np
+
+    numbers = [int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else -1 for text in texts]
+    return np.array([node if node < graph.num_nodes else -1 for node in numbers], np.int64)
+
+
+def _fault(graph: Graph, text: str) -> str:
+    """Say why a text is not a node."""
+    if graph.node_name is not None:
+        return graph.node_name.fault(text)
+    return f"must name a node id from 0 to {graph.num_nodes - 1}, got {text[:60]!r}"

@@ -32,7 +32,7 @@ _OWN_FAULTS = (ShadowError, ValueError, OSError, MemoryError)
 
 def check_command(name: str | None) -> None:
     """Raise if a command that must run alone was started as one of several processes."""
-    if _are_several() and name is not None and name not in _SHARED:
+    if are_several() and name is not None and name not in _SHARED:
         count = os.environ["WORLD_SIZE"]
         raise ValueError(f"{name}: must run as one process, got {count}; only {', '.join(_SHARED)} share their work")
 
@@ -45,7 +45,7 @@ def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
     """
     from shadow_gnn.base.ranks import ALONE, join_ranks, leave_ranks
 
-    if not _are_several():
+    if not are_several():
         yield ALONE
         return
     from shadow_gnn.base.heartbeat import Heartbeat
@@ -70,7 +70,8 @@ def joined_ranks(run: Path | None = None) -> Iterator[Ranks]:
         heartbeat.close()
 
 
-def _are_several() -> bool:
+def are_several() -> bool:
+    """Tell whether this process is one of several that torchrun has started, of which one prints a fault."""
     return os.environ.get("WORLD_SIZE", "1") != "1"
 
 

@@ -6,12 +6,16 @@ Not for: what the lines say (live.py, job_bars.py), nor for the bar of one piece
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
+
+from shadow_gnn.cli.shared.progress import LINE_SECONDS
+from shadow_gnn.cli.shared.voice import say, voice
 
 
 class Screen:
@@ -20,13 +24,19 @@ class Screen:
     def __init__(self, *, to_stderr: bool = False, has_bars: bool | None = None) -> None:
         """Write to stdout, or to stderr; has_bars: None if the stream is a terminal."""
         stream = sys.stderr if to_stderr else sys.stdout
-        self._to_stderr, self._has_bars = to_stderr, stream.isatty() if has_bars is None else has_bars
+        shows = stream.isatty() and not voice().quiet and voice().log == "text"
+        self._to_stderr, self._has_bars = to_stderr, shows if has_bars is None else has_bars
         self._rich: Any = None
+        self._said, self._titles = time.monotonic(), list[str]()
 
     def add_bar(self, title: str, *, timed: bool = True, **fields: Any) -> Any:
-        """Add a bar and return its id; None where there are no bars. timed: the first bar shows the time left."""
+        """Add a bar and return its id; without bars, its updates become a line now and then.
+
+        timed: the first bar shows the time left.
+        """
         if not self._has_bars:
-            return None
+            self._titles.append(title)
+            return len(self._titles) - 1
         if self._rich is None:
             self._start(timed=timed)
         return self._rich.add_task(title, **{"total": None, "note": "", **fields})
@@ -35,18 +45,28 @@ class Screen:
         """Change a bar: description, completed, total, note."""
         if self._rich is not None:
             self._rich.update(bar, **fields)
+            return
+        self._titles[bar] = fields.get("description", self._titles[bar])
+        if time.monotonic() - self._said >= LINE_SECONDS:
+            done, total, note = (fields.get(name) for name in ("completed", "total", "note"))
+            of = f" of {total:,}" if total else ""
+            text = f"{self._titles[bar]}: {done or 0:,}{of}" + (f", {note}" if note else "")
+            self.line(text, "progress", stage=self._titles[bar], done=done, total=total, note=note or "")
 
     def reset(self, bar: Any, **fields: Any) -> None:
         """Start a bar again at zero."""
         if self._rich is not None:
             self._rich.reset(bar, **fields)
+        else:
+            self._titles[bar] = fields.get("description", self._titles[bar])
 
-    def line(self, text: str) -> None:
-        """Print a line, above the bars."""
+    def line(self, text: str, event: str = "note", **fields: Any) -> None:
+        """Print a line, above the bars; event and fields: the same for --log json."""
+        self._said = time.monotonic()
         if self._rich is not None:
             self._rich.console.print(text, highlight=False, markup=False, soft_wrap=True)
         else:
-            typer.echo(text, err=self._to_stderr)
+            say(text, event, to_stderr=self._to_stderr, **fields)
 
     def stop(self) -> None:
         """Remove the bars."""

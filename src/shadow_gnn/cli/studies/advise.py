@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shadow_gnn.cli.shared.options import GraphArgument, JsonOption
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, PlotOption
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def advise_command(
     graph: GraphArgument,
     minutes: Annotated[float, typer.Option(min=0.01, max=10_000, help="Wall time for all candidates.")] = 5.0,
-    targets_sample: Annotated[int, typer.Option(min=1, max=10_000_000, help="Training targets to sample.")] = 4000,
+    num_targets: Annotated[int, typer.Option(min=1, max=10_000_000, help="Training targets to sample.")] = 4000,
     layer: Annotated[str, typer.Option(help="Layer of the networks, as in a recipe.")] = "sage",
-    depth: Annotated[int, typer.Option(min=1, max=100, help="Layers of the networks.")] = 3,
-    seeds: Annotated[int, typer.Option(min=1, max=100, help="Trainings of each candidate.")] = 1,
+    num_layers: Annotated[int, typer.Option(min=1, max=100, help="Layers of the networks.")] = 3,
+    repeat: Annotated[int, typer.Option(min=1, max=100, help="Number of seeds: trainings of each candidate.")] = 1,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for advice.toml.")] = Path("advice"),
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw scores and costs into this PNG.")] = None,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Try several kinds of models on a graph and recommend one, with a recipe.
@@ -45,15 +45,15 @@ def advise_command(
     Examples:
       shadow advise my-graph
       shadow advise debian --minutes 2 --plot advice.png
-      shadow advise my-graph --layer gcn --depth 5 --seeds 3 --out advice-gcn
+      shadow advise my-graph --layer gcn --num-layers 5 --repeat 3 --out advice-gcn
     """
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.base.files import write_file
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.advise import AdviseOptions, advise
     from shadow_gnn.training.run_setup import open_recipe_graph
 
-    options = AdviseOptions(minutes, targets_sample, layer, depth, seeds)
+    options = AdviseOptions(minutes, num_targets, layer, num_layers, repeat)
     opened = open_recipe_graph(graph)
     keep_freed_memory()
     with progress_bar() as progress:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, named_recipe
+from shadow_gnn.cli.shared.options import GraphArgument, JsonOption, RepeatOption, named_recipe
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ def baselines_command(
         Path | None,
         typer.Option(metavar="RECIPE", help="Link prediction baselines instead; this recipe splits the links."),
     ] = None,
-    repeat: Annotated[
-        int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")
-    ] = 1,
+    repeat: RepeatOption = 1,
     powers: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +66,7 @@ def baselines_command(
       shadow baselines my-graph --links links.toml --repeat 5
     """
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.baselines import make_problem, run_baselines, what_runs
     from shadow_gnn.training.run_setup import open_recipe_graph
 
@@ -94,7 +92,7 @@ def baselines_command(
 def _run_links(graph: str, path: Path, only: str | None, repeat: int, as_json: bool) -> None:
     """Run the link baselines with consecutive seeds, starting with the recipe's, and show their means."""
     from shadow_gnn.base.allocator import keep_freed_memory
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.tasks.links.baselines import LINK_BASELINES, run_link_baselines
     from shadow_gnn.tasks.links.encoder import EncoderOptions
     from shadow_gnn.training.link_setup import link_monitor, link_problem

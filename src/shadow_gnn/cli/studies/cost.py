@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shadow_gnn.cli.shared.options import JsonOption, RecipeGraphOption, SetOption, named_recipe
+from shadow_gnn.cli.shared.existing import existing_recipe
+from shadow_gnn.cli.shared.options import (
+    RECIPE_HELP,
+    TARGETS_HELP,
+    JsonOption,
+    RecipeGraphOption,
+    SetOption,
+    named_recipe,
+)
 from shadow_gnn.cli.shared.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 def cost_command(
     recipe: Annotated[
         Path | None,
-        typer.Argument(help="Recipe: a TOML file, or paper/NAME.", show_default="the defaults of a recipe"),
+        typer.Argument(callback=existing_recipe, help=RECIPE_HELP, show_default="the defaults of a recipe"),
     ] = None,
     graph: RecipeGraphOption = None,
     set_: SetOption = None,
@@ -39,7 +47,7 @@ def cost_command(
     targets: Annotated[
         str | None,
         typer.Option(
-            help="Source of targets: all, the name of a split, a file (.npy, or one id per line), or ids.",
+            help=f"Source of targets: {TARGETS_HELP}",
             show_default="test, or all without that split",
         ),
     ] = None,
@@ -85,7 +93,7 @@ def _count(
 ) -> tuple[Graph, list[CostLine], int]:
     import numpy as np
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.studies.cost import sample_targets
     from shadow_gnn.studies.cost.recipe import recipe_costs
@@ -117,7 +125,7 @@ def _show(recipe: Recipe, graph: Graph, lines: list[CostLine], num_all: int, as_
         (
             line.name,
             f"{line.num_nodes:,.0f}",
-            f"{line.num_edges:,.0f}",
+            f"{line.num_messages:,.0f}",
             _million(line.macs.value),
             f"{_million(line.macs.low)} to {_million(line.macs.high)}",
             f"{line.ratio.value:,.3g}",
@@ -125,7 +133,7 @@ def _show(recipe: Recipe, graph: Graph, lines: list[CostLine], num_all: int, as_
         )
         for line in lines
     ]
-    print_table(("inference", "nodes", "edges", "million operations", "95 %", "times shadow", "95 %"), rows)
+    print_table(("inference", "nodes", "messages", "million operations", "95 %", "times shadow", "95 %"), rows)
 
 
 def _million(value: float) -> str:

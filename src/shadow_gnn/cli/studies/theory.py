@@ -46,7 +46,7 @@ def theory_command(
     """
     import torch
 
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.theory import run_statements
     from shadow_gnn.studies.theory.report import write_report
 

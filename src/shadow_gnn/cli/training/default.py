@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
+from shadow_gnn.cli.shared.voice import say
 
 if TYPE_CHECKING:
     from shadow_gnn.base.ranks import Ranks
@@ -41,13 +41,13 @@ def chosen_recipe(
         lines.append(line)
     if ranks.is_main:
         for line in lines:
-            typer.echo(line, err=to_stderr)
+            say(line, to_stderr=to_stderr)
     return change_recipe(recipe.model_copy(update={"graph": graph}), changes or [])
 
 
 def _probed(graph: Graph) -> tuple[Recipe, str]:
     """Return the best network of a short advice, and a line about it."""
-    from shadow_gnn.base.progress_bar import progress_bar
+    from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.studies.advise import AdviseOptions, advise
 
     with progress_bar() as progress:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def memory_command(
     graph: Annotated[
-        str | None, typer.Argument(help="Graph folder or built-in graph.", show_default="the recipe's")
+        str | None,
+        typer.Argument(help="Graph folder, built-in graph or dataset.", show_default="the recipe's"),
     ] = None,
     recipe: Annotated[
         Path | None,

@@ -29,7 +29,8 @@ def runs_command(
     from shadow_gnn.training.runs.table import list_runs
 
     if not folder.is_dir():
-        raise RunError(f"{folder}: is not a folder; shadow train creates run folders in the folder runs")
+        fault = "is not a folder" if folder.exists() else "no such folder"
+        raise RunError(f"{folder}: {fault}; shadow train creates run folders in the folder runs")
     lines = list_runs(folder)
     if as_json:
         print_json(lines)
@@ -38,7 +39,8 @@ def runs_command(
     rows = []
     for line in lines:
         numbers = (_number(line.valid, 4), _number(line.test, 4), _number(line.seconds_per_epoch, 2))
-        model = (line.name, line.layer, line.num_layers, line.extractor, line.monitor)
+        layers = "" if line.num_layers is None else str(line.num_layers)
+        model = (line.name, line.layer, layers, line.extractor, line.monitor)
         rows.append((*model, *numbers, str(line.num_epochs), line.state))
     print_table(heads, rows, text_columns=(*heads[:5], "state"))
 

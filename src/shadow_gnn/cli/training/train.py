@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shadow_gnn.cli.shared.existing import existing_recipe
 from shadow_gnn.cli.shared.options import (
+    RECIPE_HELP,
     AnySizeOption,
     JsonOption,
     RecipeGraphOption,
+    RepeatOption,
     SetOption,
     named_recipe,
     prepare_training,
@@ -50,18 +53,14 @@ def _show_paper(value: bool) -> None:
 def train_command(
     recipe: Annotated[
         Path | None,
-        typer.Argument(
-            help="Recipe: a TOML file, or paper/NAME for one of the paper's.", show_default="chosen for --graph"
-        ),
+        typer.Argument(callback=existing_recipe, help=RECIPE_HELP, show_default="chosen for --graph"),
     ] = None,
     set_: SetOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Run folder to create.", show_default="runs/<recipe>-<number>")
     ] = None,
     graph: RecipeGraphOption = None,
-    repeat: Annotated[
-        int, typer.Option(min=1, max=1000, help="Number of seeds; shows mean and standard deviation.")
-    ] = 1,
+    repeat: RepeatOption = 1,
     any_size: AnySizeOption = False,
     probe: Annotated[
         bool | None,
@@ -99,7 +98,7 @@ def train_command(
       shadow train paper/flickr-sage-3-ppr --graph my-flickr
       shadow train --keys
     """
-    from shadow_gnn.cli.shared.ranks import joined_ranks
+    from shadow_gnn.cli.shared.ranks import are_several, joined_ranks
     from shadow_gnn.training.runs.folder import free_folder
 
     if recipe is None and graph is None:
@@ -107,6 +106,8 @@ def train_command(
     if recipe is not None and probe is not None:
         raise ValueError("train: --probe must be used without a recipe, got one")
     folder = out or free_folder(recipe or Path("default"))
+    if recipe is not None and not are_several():
+        named_recipe(recipe, set_, graph)  # A fault is reported before torch is loaded.
     with joined_ranks(folder) as ranks:
         if recipe is not None:
             content = named_recipe(recipe, set_, graph)

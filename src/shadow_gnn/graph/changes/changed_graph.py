@@ -163,7 +163,7 @@ class ChangedGraph(Graph):
                 own.append(other.added())
         self._set("_num_added", self._num_added + layer.num_positions - layer.first_position)
 
-    def neighbors(self, node: int) -> tuple[NDArray[Any], Floats, Ints]:
+    def list_of(self, node: int) -> tuple[NDArray[Any], Floats, Ints]:
         """Return the list of a node: its entries, their weights (none in an unweighted graph) and positions."""
         _, ids, weight, position = _core.lists_of(self.view, node, node + 1)
         return ids, weight, position

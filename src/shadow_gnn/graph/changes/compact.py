@@ -155,8 +155,9 @@ def _as_matrix(x: DenseFeatures, rows: Array) -> Array:
 
 
 def _unknown(y: Array, count: int) -> Array:
-    """Return labels of nodes that are in no split: an unknown class, and 0 for values and yes/no labels."""
-    return np.full((count, *y.shape[1:]), -1 if y.dtype.kind == "i" else 0, y.dtype)
+    """Return labels of nodes that are in no split: unknown, and 0 for yes/no labels, which cannot be unknown."""
+    value = 0 if y.ndim == 2 else -1 if y.dtype.kind == "i" else np.nan
+    return np.full((count, *y.shape[1:]), value, y.dtype)
 
 
 def _joined(stored: Array, added: Array) -> Array | Rows:

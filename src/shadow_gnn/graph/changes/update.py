@@ -189,7 +189,7 @@ def edges_of_nodes(graph: ChangedGraph, nodes: Ints) -> Ints:
     """
     found = [no_pairs()]
     for node in nodes.tolist():
-        senders = graph.neighbors(node)[0].astype(np.int64)
+        senders = graph.list_of(node)[0].astype(np.int64)
         found.append(np.stack((senders, np.full(len(senders), node)), axis=1))
     if graph.directed:
         for first, senders, receivers in graph.blocks():

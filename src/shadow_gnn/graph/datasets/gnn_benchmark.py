@@ -13,8 +13,8 @@ from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.datasets.source import Source, in_memory
 from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.importing.formats.gnn_benchmark import read_gnn_benchmark
-from shadow_gnn.graph.importing.nodes import random_split
 from shadow_gnn.graph.importing.options import ImportOptions
+from shadow_gnn.graph.importing.splits import draw
 from shadow_gnn.graph.record import Graph
 
 SPLIT_SHARES = (60.0, 20.0, 20.0)
@@ -40,6 +40,6 @@ def benchmark_source(name: str) -> Source:
 
     def read(raw: Path, options: ImportOptions, progress: Progress) -> tuple[Graph, Summary]:
         graph, summary = read_gnn_benchmark(raw / file, progress=progress)
-        return replace(graph, splits=random_split(SPLIT_SHARES, graph.num_nodes, graph.y, SPLIT_SEED)), summary
+        return replace(graph, splits=draw(graph.y, graph.num_nodes, SPLIT_SHARES, SPLIT_SEED)), summary
 
     return Source((file,), addresses, in_memory(read))

@@ -46,4 +46,4 @@ def _archive(path: str) -> Callable[[], Mapping[str, str]]:
 def _stream(reading: Reading) -> Iterator[tuple[Contents, Summary]]:
     streaming = StreamOptions(TemporaryScratch(reading.scratch), progress=reading.progress)
     with stream_ogb(reading.raw, reading.options, streaming) as (arrays, num_columns, summary):
-        yield Contents(arrays, False, num_columns), summary
+        yield Contents(arrays, False, num_columns, sort_bytes=streaming.memory_bytes), summary

@@ -17,13 +17,14 @@ from shadow_gnn.graph.importing.archive import Archive
 from shadow_gnn.graph.importing.formats.npz import read_features
 from shadow_gnn.graph.importing.formats.saint import map_source
 from shadow_gnn.graph.importing.ids import positions
-from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, labels, random_split
-from shadow_gnn.graph.importing.options import NodeFiles
+from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, labels
+from shadow_gnn.graph.importing.options import ImportOptions, NodeFiles
+from shadow_gnn.graph.importing.splits import by_words, draw
 from shadow_gnn.graph.importing.table import Kind, Table, open_table, read_columns
 from shadow_gnn.graph.record import Array, Features, Graph
 
+_BLOCK = 1 << 20
 _ID_NAMES = ("node", "id", "node_id")
-_SPLIT_NAMES = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
 def known_rows(files: NodeFiles) -> int | None:
@@ -38,13 +39,16 @@ def known_rows(files: NodeFiles) -> int | None:
 
 
 def table_ids(files: NodeFiles, kind: Kind) -> list[Any]:
-    """Return the id columns of the node tables; their nodes count even without edges."""
+    """Return the id columns of the node tables if nodes without edges are to be added."""
     found = []
-    for path in (files.features, files.labels, files.splits):
+    tables = (files.features, files.labels, files.splits, files.train, files.valid, files.test)
+    for path in tables if files.unknown == "add" else ():
         if path is None or path.suffix in (".npy", ".npz"):
             continue
-        table = open_table(path)
+        table = open_table(path) if path in tables[:3] else _open_ids(path, kind)
         name = _id_column(table, files)
+        if name is None and path in tables[3:]:
+            name = table.columns[0]
         if name is not None:
             found.append(read_columns(table, {name: kind})[name])
     return found
@@ -67,7 +71,7 @@ def attach(graph: Graph, files: NodeFiles, progress: Progress = silent) -> Graph
     elif files.splits is not None:
         graph = replace(graph, splits=_split_table(graph, files, files.splits))
     elif files.split_shares is not None:
-        graph = replace(graph, splits=random_split(files.split_shares, graph.num_nodes, graph.y, files.seed))
+        graph = replace(graph, splits=draw(graph.y, graph.num_nodes, files.split_shares, files.seed, files.stratify))
     return graph
 
 
@@ -126,23 +130,36 @@ def _rows(
             raise SourceError(f"{path}: must have one row per node ({graph.num_nodes}), got {num_rows}")
         node_id = np.arange(num_rows)
     else:
-        node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path))
-    seen = np.bincount(node_id, minlength=graph.num_nodes)
+        node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path), files.unknown)
+    known = node_id >= 0
+    seen = np.bincount(node_id[known], minlength=graph.num_nodes)
     if (seen > 1).any():
         raise SourceError(f"{path}: must have one row per node, {_name(graph, int(np.argmax(seen > 1)))} has several")
     matrix = np.zeros((graph.num_nodes, len(names)), np.int64 if kind == "int" else np.float32)
     for number, name in enumerate(names):
-        matrix[node_id, number] = columns.pop(name).to_numpy()
+        matrix[node_id[known], number] = columns.pop(name).to_numpy()[known]
     return matrix, seen > 0
 
 
 def _id_file(graph: Graph, files: NodeFiles, path: Path) -> Array:
     if path.suffix == ".npy":
         return map_source(path)
-    table = open_table(path)
+    table = _open_ids(path, _id_kind(graph))
     name = _id_column(table, files) or table.columns[0]
     column = read_columns(table, {name: _id_kind(graph)})[name]
-    return positions(column, graph.node_name, graph.num_nodes, str(path))
+    node_id = positions(column, graph.node_name, graph.num_nodes, str(path), files.unknown)
+    return _known(node_id)
+
+
+def _open_ids(path: Path, kind: Kind) -> Table:
+    """Open a file with an id per line; a name may have blanks in it."""
+    table = open_table(path)
+    if kind == "int" or table.layout is None or table.layout.delimiter != " ":
+        return table
+    whole = open_table(path, delimiter="\t", header=False)
+    assert whole.layout is not None
+    header = whole.layout.first_row[0].strip().lower() in _ID_NAMES
+    return open_table(path, delimiter="\t", header=header)
 
 
 def _split_table(graph: Graph, files: NodeFiles, path: Path) -> dict[str, Array]:
@@ -151,17 +168,41 @@ def _split_table(graph: Graph, files: NodeFiles, path: Path) -> dict[str, Array]
     if id_column is None or "split" not in table.columns:
         raise SourceError(f"{path}: must have columns node and split, it has {', '.join(table.columns)}")
     columns = read_columns(table, {id_column: _id_kind(graph), "split": "text"})
-    node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path))
+    node_id = positions(columns[id_column], graph.node_name, graph.num_nodes, str(path), files.unknown)
     word = np.asarray(columns["split"].cast("string").to_numpy(zero_copy_only=False), dtype=object)
-    unknown = sorted(set(word.tolist()) - set(_SPLIT_NAMES) - {""})
-    if unknown:
-        raise SourceError(f"{path}: split must be train, valid or test, got {unknown[0]!r}")
-    found: dict[str, list[Array]] = {}
-    for key, name in _SPLIT_NAMES.items():
-        if (word == key).any():
-            found.setdefault(name, []).append(node_id[word == key])
-    joined = {name: np.concatenate(parts) for name, parts in found.items()}
+    joined = {name: _known(node_id[rows]) for name, rows in by_words(word, str(path)).items()}
     return checked_splits(joined, graph.num_nodes, str(path))
+
+
+def _known(node_id: Array) -> Array:
+    known: Array = node_id[node_id >= 0]
+    return known
+
+
+def check_surplus(graph: Graph, options: ImportOptions) -> None:
+    """Raise if features or labels have rows after the last node that an edge names, unless these are to be added."""
+    files = options.nodes
+    if options.edge_list.num_nodes is not None or files.unknown == "add" or known_rows(files) is None:
+        return
+    last = _last_with_neighbors(graph.indptr)
+    for start in range(0, graph.num_edges if graph.directed else 0, _BLOCK):
+        last = max(last, int(graph.indices[start : start + _BLOCK].max()))
+    if last + 1 < graph.num_nodes and graph.node_name is None:
+        path = files.features or files.labels
+        raise SourceError(
+            f"{path}: must have one row per node, it has {graph.num_nodes:,} and the edges name nodes up to {last:,}; "
+            f"--unknown add or --num-nodes {graph.num_nodes} keeps nodes without edges"
+        )
+
+
+def _last_with_neighbors(indptr: Array) -> int:
+    """Return the last node that has neighbors, -1 without one, in bounded memory."""
+    for stop in range(len(indptr) - 1, 0, -_BLOCK):
+        start = max(0, stop - _BLOCK)
+        nodes = np.flatnonzero(np.diff(indptr[start : stop + 1]))
+        if len(nodes):
+            return start + int(nodes[-1])
+    return -1
 
 
 def _name(graph: Graph, node: int) -> str:

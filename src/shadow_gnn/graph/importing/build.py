@@ -34,7 +34,7 @@ class Summary:
     both_directions: int
     """Edges listed in both directions, joined to one undirected edge."""
     num_edges: int
-    """CSR entries kept: an undirected edge counts twice."""
+    """Edges kept: an undirected edge counts once."""
     directed: bool
     """False if every edge is kept in both directions."""
     notes: tuple[str, ...] = ()
@@ -42,10 +42,11 @@ class Summary:
 
     @classmethod
     def of_edges(
-        cls, num_nodes: int, edges_read: int, self_loops: int, num_distinct: int, num_edges: int, *, directed: bool
+        cls, num_nodes: int, edges_read: int, self_loops: int, num_distinct: int, num_entries: int, *, directed: bool
     ) -> Summary:
-        """Return the summary of num_edges CSR entries, given the number of distinct directed edges behind them."""
-        both = 0 if directed else num_distinct - num_edges // 2
+        """Return the summary of num_entries CSR entries, given the number of distinct directed edges behind them."""
+        num_edges = num_entries if directed else num_entries // 2
+        both = 0 if directed else num_distinct - num_edges
         duplicates = edges_read - self_loops - num_distinct
         return cls(num_nodes, edges_read, self_loops, duplicates, both, num_edges, directed)
 

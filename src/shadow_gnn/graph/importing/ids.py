@@ -12,6 +12,7 @@ import numpy as np
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.graph.importing.build import starts
+from shadow_gnn.graph.importing.options import Unknown
 from shadow_gnn.graph.record import Array, NodeNames
 
 
@@ -82,8 +83,14 @@ def texts_of(names: NodeNames) -> Any:
     return pa.LargeStringArray.from_buffers(len(names), ptr, text)
 
 
-def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str) -> Array:
-    """Return the node of each id in an Arrow column of int64 or dictionary-encoded text."""
+_ADVICE = "; --unknown drop leaves unknown ids out, add makes nodes of them"
+
+
+def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str, unknown: Unknown = "error") -> Array:
+    """Return the node of each id in an Arrow column of int64 or dictionary-encoded text.
+
+    An unknown id is a SourceError, or -1 if unknown is drop.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -92,11 +99,12 @@ def positions(column: Any, names: NodeNames | None, num_nodes: int, owner: str) 
             raise SourceError(f"{owner}: ids must be integers in 0..{num_nodes - 1}, got text")
         node_id: Array = column.to_numpy()
         wrong = np.flatnonzero((node_id < 0) | (node_id >= num_nodes))
-        if len(wrong):
-            raise SourceError(f"{owner}: ids must be in 0..{num_nodes - 1}, got {node_id[wrong[0]]} in row {wrong[0]}")
-        return node_id
+        if len(wrong) and unknown != "drop":
+            got = f"got {node_id[wrong[0]]} in row {wrong[0]}"
+            raise SourceError(f"{owner}: ids must be in 0..{num_nodes - 1}, {got}{_ADVICE}")
+        return np.where((node_id < 0) | (node_id >= num_nodes), -1, node_id) if len(wrong) else node_id
     found = pc.index_in(column.cast(pa.large_string()), value_set=texts_of(names))
-    if found.null_count:
+    if found.null_count and unknown != "drop":
         row = pc.index(found.is_null(), True).as_py()
-        raise SourceError(f"{owner}: ids must be nodes of the graph, got {column[row].as_py()!r} in row {row}")
-    return np.asarray(found.to_numpy(), dtype=np.int64)
+        raise SourceError(f"{owner}: ids must be nodes of the graph, got {column[row].as_py()!r} in row {row}{_ADVICE}")
+    return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)

@@ -19,7 +19,7 @@ from shadow_gnn.graph.importing.nodes import checked_splits, dense_features, lab
 from shadow_gnn.graph.importing.options import ImportOptions, Merge
 from shadow_gnn.graph.record import Array, Features, Graph, NodeNames
 
-_MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}
+MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}
 
 
 @contextmanager
@@ -43,6 +43,9 @@ def from_edges(
 ) -> Graph:
     """Make a graph from edges src -> dst; num_nodes defaults to the highest id plus one."""
     src, dst = np.asarray(src), np.asarray(dst)
+    for name, ids in (("src", src), ("dst", dst)):
+        if ids.dtype.kind not in "iu" and ids.size:
+            raise ValueError(f"from_edges: {name} must be integer node ids, got {ids.dtype}; from_tables takes names")
     if num_nodes is None:
         num_nodes = 1 + max((int(ids.max()) for ids in (src, dst) if ids.size), default=-1)
     graph, _ = build_graph(src, dst, num_nodes, weight=weight, edge_attr=edge_attr, undirected=undirected, merge=merge)
@@ -90,7 +93,7 @@ def from_pyg(data: Any, *, undirected: bool = True) -> Graph:
     graph, _ = build_graph(
         edges[0], edges[1], num_nodes, weight=weight, edge_attr=attr, undirected=undirected, keep_edge_id=True
     )
-    masks = {name: _numpy(mask) for name, key in _MASKS.items() if (mask := getattr(data, key, None)) is not None}
+    masks = {name: _numpy(mask) for name, key in MASKS.items() if (mask := getattr(data, key, None)) is not None}
     y = getattr(data, "y", None)
     with _caller_fault():
         return replace(

@@ -183,14 +183,3 @@ def checked_pairs(pairs: Mapping[str, Array], num_nodes: int, owner: str) -> dic
             raise SourceError(f"{owner}: {name} must pair different nodes, row {int(loops[0])} has one with itself")
         checked[name] = np.ascontiguousarray(array, dtype=np.int64)
     return checked
-
-
-def random_split(shares: tuple[float, float, float], num_nodes: int, y: Array | None, seed: int) -> dict[str, Array]:
-    """Draw train, valid and test at random from the nodes with a known label (all nodes without labels)."""
-    if min(shares) < 0 or not 0 < sum(shares) <= 100:
-        raise ValueError(f"random_split: shares must be percentages that sum to at most 100, got {shares}")
-    known = np.flatnonzero(y >= 0) if y is not None and y.dtype == np.int64 else np.arange(num_nodes)
-    order = np.random.default_rng(seed).permutation(known)
-    ends = np.rint(np.cumsum(shares) / 100 * len(order)).astype(np.int64)
-    parts = np.split(order, ends)[:3]
-    return {name: np.sort(part).astype(np.int64) for name, part in zip(("train", "valid", "test"), parts, strict=True)}

@@ -12,6 +12,8 @@ from typing import Literal
 FeatureDtype = Literal["auto", "float32", "float16", "int8"]
 LabelKind = Literal["auto", "class", "multi", "value"]
 Merge = Literal["first", "sum"]
+Unknown = Literal["error", "drop", "add"]
+"""Treatment of a row that names an unknown node: refuse it, leave it out, or add the node."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class NodeFiles:
     """Percentages of a random split into train, valid and test."""
     seed: int = 0
     """Random seed of that split."""
+    stratify: bool = False
+    """Whether each class is split by these shares."""
+    unknown: Unknown = "error"
+    """Treatment of a row of a node that no edge names."""
 
 
 @dataclass(frozen=True)

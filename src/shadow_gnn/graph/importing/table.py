@@ -176,7 +176,7 @@ def _explain(table: Table, kinds: Mapping[str, Kind]) -> str | None:
                 what = "an integer" if kind == "int" else "a number"
                 return f"line {number}: column {name} must be {what}, got {cells[position]!r:.60}"
             if kind == "int" and not -(1 << 63) <= int(cells[position]) < 1 << 63:
-                return f"line {number}: column {name} must fit 64 bits, got {cells[position]!r:.60}"
+                return f"line {number}: column {name} must fit 64 bits, got {cells[position]!r:.60}; use --ids string"
     return None
 
 

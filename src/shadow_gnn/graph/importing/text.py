@@ -49,8 +49,15 @@ class _Limited(io.RawIOBase):
         super().__init__()
         self._raw, self._inner, self._path, self._normalize = raw, raw, path, normalize
         self._limit: int | None = None
-        if raw.peek(2)[:2] == b"\x1f\x8b":  # type: ignore[attr-defined]
-            self._inner, self._limit = cast(BinaryIO, gzip.GzipFile(fileobj=raw)), inflate_limit(path.stat().st_size)
+        begin = raw.peek(4)[:4]  # type: ignore[attr-defined]
+        if begin[:2] == b"\x1f\x8b":
+            self._inner = cast(BinaryIO, gzip.GzipFile(fileobj=raw))
+        elif begin == b"\x28\xb5\x2f\xfd":
+            import pyarrow as pa
+
+            self._inner = cast(BinaryIO, pa.CompressedInputStream(raw, "zstd"))
+        if self._inner is not raw:
+            self._limit = inflate_limit(path.stat().st_size)
         self._left, self._ready, self._at_end, self._done = b"", memoryview(b""), False, 0
 
     def readable(self) -> bool:
@@ -93,7 +100,7 @@ def _single_spaces(lines: bytes) -> bytes:
 
 
 def open_stream(path: Path, *, normalize: bool = False) -> BinaryIO:
-    """Open a text file; gzip is inflated. normalize: runs of blanks become one space."""
+    """Open a text file; gzip and Zstandard are inflated. normalize: runs of blanks become one space."""
     return cast(BinaryIO, io.BufferedReader(_Limited(open_regular(path), path, normalize), 1 << 20))
 
 
@@ -168,4 +175,9 @@ def rows_with_numbers(path: Path, layout: Layout) -> Iterator[tuple[int, list[st
             if header_left:
                 header_left = False
                 continue
-            yield number, _cells(line.rstrip("\r\n"), layout.delimiter)
+            try:
+                yield number, _cells(line.rstrip("\r\n"), layout.delimiter)
+            except csv.Error as error:
+                raise SourceError(
+                    f"{path}: line {number} of {len(line):,} characters cannot be read: {error}"
+                ) from error

@@ -20,6 +20,7 @@ from shadow_gnn.base.errors import RunError, WriteError
 from shadow_gnn.base.files import Progress
 from shadow_gnn.base.progress_bar import progress_bar
 from shadow_gnn.extract import BaseExtractor
+from shadow_gnn.graph.importing.from_tables import from_tables
 from shadow_gnn.graph.importing.in_memory import from_pyg
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.estimators.recipe_table import IN_MEMORY, make_recipe
@@ -112,6 +113,42 @@ class Estimator:
             watcher = _Watcher(report)
             run = train_recipe(recipe, place, options=RunOptions(graph=opened, watcher=watcher))
         return self._take(run, open_trained(run.folder))
+
+    def from_pandas(
+        self,
+        nodes: Any,
+        edges: Any,
+        *,
+        label: str | None = None,
+        id_column: str | None = None,
+        split: tuple[float, float, float] = (60, 20, 20),
+        split_column: str | None = None,
+        undirected: bool = True,
+        seed: int = 0,
+    ) -> Graph:
+        """Make a graph of a pandas table of nodes and one of edges, for fit, predict and evaluate; see from_tables.
+
+        A fitted estimator encodes the columns exactly as those of its training tables and takes their roles.
+        split: percentages of train, valid and test, for tables with labels and without split_column.
+        """
+        plan = None if self._trained is None else self._trained.import_toml
+        if self._trained is not None and plan is None:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name}: from_pandas must be of an estimator fitted on tables, this one was fitted on others"
+            )
+        drawn = split if plan is None and label is not None and split_column is None else None
+        return from_tables(
+            nodes,
+            edges,
+            label=label,
+            id_column=id_column,
+            split=drawn,
+            split_column=split_column,
+            plan=plan,
+            undirected=undirected,
+            seed=seed,
+        )
 
     def on_scopes(self, extractor: ExtractorLike) -> Self:
         """Return an estimator with the same weights that predicts on other scopes than those of training.

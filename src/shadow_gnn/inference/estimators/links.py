@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shadow_gnn.inference.estimators.base import Estimator, Shown, shown_progress
 from shadow_gnn.inference.predictions import Floats, Predictions
@@ -26,14 +26,15 @@ class LinkPredictor(Estimator):
     def predictions(
         self, graph: Any, pairs: ArrayLike, *, embedding: bool = False, progress: Shown = None
     ) -> Predictions:
-        """Return the predictions for pairs [P, 2] together with their names; a known link of a pair is hidden."""
+        """Return the predictions for pairs [P, 2] of ids or names; a known link of a pair is hidden."""
         predictor = self.predictor(graph)
         with shown_progress(progress) as report:
             return predictor.predict(pairs, embedding=embedding, progress=report)
 
-    def predict(self, graph: Any, pairs: ArrayLike, *, progress: Shown = None) -> NDArray[Any]:
-        """Return whether a link is more likely than not, for each pair. [P]"""
-        return self.predictions(graph, pairs, progress=progress).predicted
+    def predict(self, graph: Any, pairs: ArrayLike, *, as_frame: bool = False, progress: Shown = None) -> Any:
+        """Return whether a link is more likely than not, for each pair [P], or a pandas table with probabilities."""
+        found = self.predictions(graph, pairs, progress=progress)
+        return found.to_pandas() if as_frame else found.predicted
 
     def predict_proba(self, graph: Any, pairs: ArrayLike, *, progress: Shown = None) -> Floats:
         """Return the probability that each pair is linked. [P]"""
@@ -42,7 +43,7 @@ class LinkPredictor(Estimator):
         return found
 
     def recommend(
-        self, graph: Any, node: int, *, top: int = 20, num_candidates: int = 500, progress: Shown = None
+        self, graph: Any, node: int | str, *, top: int = 20, num_candidates: int = 500, progress: Shown = None
     ) -> Recommendations:
         """Return the most likely new neighbors of a node, as `shadow recommend` does."""
         predictor = self.predictor(graph)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.inference.estimators.base import Estimator, Shown, as_graph, shown_progress
-from shadow_gnn.inference.evaluation import evaluate_nodes
+from shadow_gnn.inference.evaluation import evaluate_nodes, evaluate_split
 from shadow_gnn.inference.predictions import Floats, Predictions
 from shadow_gnn.tasks.task import label_kind
 from shadow_gnn.training.evaluate import Evaluation
@@ -28,21 +28,32 @@ class _NodeEstimator(Estimator):
     def predictions(
         self, graph: Any, nodes: ArrayLike | None = None, *, embedding: bool = False, progress: Shown = None
     ) -> Predictions:
-        """Return classes, probabilities and names together for nodes, all of the graph if None."""
+        """Return classes, probabilities and names together for nodes, ids or names, all of the graph if None."""
         predictor = self.predictor(graph)
         with shown_progress(progress) as report:
             given = np.arange(predictor.graph.num_nodes) if nodes is None else np.atleast_1d(np.asarray(nodes))
             return predictor.predict(given, embedding=embedding, progress=report)
 
     def evaluate(
-        self, graph: Any, nodes: ArrayLike | None = None, *, split: str = "test", progress: Shown = None
+        self,
+        graph: Any,
+        nodes: ArrayLike | None = None,
+        *,
+        split: str = "test",
+        report: bool = False,
+        most_errors: int = 10,
+        progress: Shown = None,
     ) -> Evaluation:
-        """Return all metrics on nodes with known labels, the split's if None."""
-        if nodes is None:
-            return super().evaluate(graph, split=split, progress=progress)
+        """Return all metrics on nodes with known labels, the split's if None.
+
+        report: also compare class by class, with calibration and the surest errors: Evaluation.report.
+        """
         predictor = self.predictor(graph)
-        with shown_progress(progress) as report:
-            return evaluate_nodes(predictor, predictor.check(nodes), progress=report)
+        with shown_progress(progress) as shown:
+            if nodes is None:
+                return evaluate_split(predictor, split, report=report, most_errors=most_errors, progress=shown)
+            targets = predictor.check(nodes)
+            return evaluate_nodes(predictor, targets, report=report, most_errors=most_errors, progress=shown)
 
     def score(
         self, graph: Any, nodes: ArrayLike | None = None, *, split: str = "test", progress: Shown = None
@@ -75,9 +86,16 @@ class NodeClassifier(_NodeEstimator):
         config = self._trained.config
         return np.arange(config.out_dim) if config.class_names is None else np.array(config.class_names)
 
-    def predict(self, graph: Any, nodes: ArrayLike | None = None, *, progress: Shown = None) -> NDArray[Any]:
-        """Return the class of each node [B], by name if classes have names, or yes/no labels [B, C]."""
+    def predict(
+        self, graph: Any, nodes: ArrayLike | None = None, *, as_frame: bool = False, progress: Shown = None
+    ) -> Any:
+        """Return the class of each node [B], by name if classes have names, or yes/no labels [B, C].
+
+        as_frame: a pandas table instead, with ids, names, classes and the probability of each class.
+        """
         found = self.predictions(graph, nodes, progress=progress)
+        if as_frame:
+            return found.to_pandas()
         return found.predicted if found.kind == "multilabel" else self.classes_[found.predicted]
 
     def predict_proba(self, graph: Any, nodes: ArrayLike | None = None, *, progress: Shown = None) -> Floats:
@@ -90,9 +108,12 @@ class NodeRegressor(_NodeEstimator):
 
     targets = ("values",)
 
-    def predict(self, graph: Any, nodes: ArrayLike | None = None, *, progress: Shown = None) -> NDArray[Any]:
-        """Return the value of each node. [B]"""
-        return self.predictions(graph, nodes, progress=progress).predicted
+    def predict(
+        self, graph: Any, nodes: ArrayLike | None = None, *, as_frame: bool = False, progress: Shown = None
+    ) -> Any:
+        """Return the value of each node [B], or a pandas table with ids, names and values."""
+        found = self.predictions(graph, nodes, progress=progress)
+        return found.to_pandas() if as_frame else found.predicted
 
     def score(
         self, graph: Any, nodes: ArrayLike | None = None, *, split: str = "test", progress: Shown = None

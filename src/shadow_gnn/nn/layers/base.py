@@ -5,9 +5,9 @@ Not for: any single layer; each has its own file. The table of names is in table
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args
 
 from torch import Tensor, nn
 
@@ -70,6 +70,8 @@ class LayerOptions:
     """Columns of the graph's edge features; 0 for none."""
     equal_widths: bool = False
     """All layers must return the same number of columns, so that outputs can be added (skip)."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of a conv class, by name (model.layer_options)."""
 
     def __post_init__(self) -> None:
         for name, value, known in (("activation", self.activation, Activation), ("norm", self.norm, Norm)):

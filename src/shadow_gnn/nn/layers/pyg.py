@@ -1,19 +1,20 @@
-"""PygLayer: any conv class of torch_geometric as a layer, by its name.
+"""PygLayer: any conv class of torch_geometric as a layer, by its name, or a class of the same form.
 
-Not for: convs that need more than widths, heads and edge features; the error message names them.
+Not for: the arguments that make it (conv_arguments.py).
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from shadow_gnn.nn.layers.base import LayerOptions, Preparation, check_dims, make_activation
+from shadow_gnn.nn.layers.base import LayerOptions, Preparation, make_activation
+from shadow_gnn.nn.layers.conv_arguments import conv_arguments
 from shadow_gnn.nn.norm import make_norm
-from shadow_gnn.nn.pyg_class import pyg_class, required_parameters
+from shadow_gnn.nn.pyg_class import pyg_class
 from shadow_gnn.nn.sparse.edge_list import EdgeList
 from shadow_gnn.nn.sparse.ops import dropout
 
@@ -23,26 +24,29 @@ TRIMMABLE = frozenset(
 """One-hop convs that take (all rows, first rows) and whose rows depend only on themselves and their senders. Others
 reach further, use degrees of the senders, or share statistics: they run on the whole scope."""
 
-_EDGE_WIDTHS = ("edge_dim", "in_edge_channels")
-
 
 class PygLayer(nn.Module):
-    """norm(activation(conv(dropout(x), edge_index))), with the edges' weights or features where the conv takes them."""
+    """norm(activation(conv(dropout(x), edge_index))), with the weights, features or types of edges that it takes."""
 
     preparation: ClassVar[Preparation] = "edge_list"
 
-    def __init__(self, name: str, in_dim: int, out_dim: int, options: LayerOptions) -> None:
-        """Make torch_geometric.nn.conv.<name> from in_dim to out_dim columns."""
+    def __init__(self, conv: str | type[nn.Module], in_dim: int, out_dim: int, options: LayerOptions) -> None:
+        """Make a conv from in_dim to out_dim columns: torch_geometric.nn.conv.<conv>, or a class of that form."""
         super().__init__()
-        conv_class, edge_dim = pyg_class("PygLayer: name", "conv", name), options.edge_dim
-        arguments = _arguments(conv_class, in_dim, out_dim, options)
+        made = pyg_class("PygLayer: name", "conv", conv) if isinstance(conv, str) else conv
+        name, edge_dim = made.__name__, options.edge_dim
+        first, arguments = conv_arguments(f"PygLayer: {name}", made, in_dim, out_dim, options)
         self.name, self.in_dim, self.out_dim, self.dropout = name, in_dim, out_dim, options.dropout
-        self.trims = name in TRIMMABLE
-        taken = inspect.signature(conv_class.forward).parameters
+        self.trims = conv in TRIMMABLE
+        taken = inspect.signature(made.forward).parameters
         self.takes_weight = "edge_weight" in taken
-        self.takes_attr = edge_dim > 0 and "edge_attr" in taken and bool(arguments.keys() & set(_EDGE_WIDTHS))
+        self.num_relations = int(arguments.get("num_relations", 0)) if "edge_type" in taken else 0
+        widths = inspect.signature(made.__init__).parameters.keys() & {"edge_dim", "in_edge_channels", "nn"}
+        reads = "edge_attr" in taken and (bool(widths) or not isinstance(conv, str))
+        self.takes_attr = edge_dim > 0 and (reads or self.num_relations > 0)
+        self._attr_name = "edge_type" if self.num_relations else "edge_attr"
         try:
-            self.conv = conv_class(**arguments)
+            self.conv = made(*first, **arguments)
             self._try_out(edge_dim)
         except Exception as fault:
             raise ValueError(f"PygLayer: {name} must map {in_dim} to {out_dim} columns: {_line(fault)}") from fault
@@ -66,7 +70,10 @@ class PygLayer(nn.Module):
         if self.takes_attr:
             if edges.attr is None:
                 raise ValueError(f"PygLayer: {self.name} must get edge_attr, got none; its Loader needs model=model")
-            extra["edge_attr"] = edges.attr[:num_edges].to(x.dtype)
+            attr = edges.attr[:num_edges]
+            extra[self._attr_name] = (
+                relations(attr, self.num_relations, self.name) if self.num_relations else attr.to(x.dtype)
+            )
         nodes = x if num_rows is None else (x, x[:num_rows])
         out: Tensor = self.conv(nodes, edges.edge_index[:, :num_edges], **extra)
         return out
@@ -75,7 +82,7 @@ class PygLayer(nn.Module):
         """Raise unless the conv turns two nodes and two edges into out_dim columns."""
         self.conv.eval()
         edge_index = torch.tensor([[1, 0], [0, 1]])
-        attr = torch.ones(2, edge_dim) if self.takes_attr else None
+        attr = torch.eye(1, edge_dim).expand(2, edge_dim) if self.takes_attr else None
         edges = EdgeList(edge_index, torch.tensor([0, 1, 2]), torch.ones(2), attr)
         with torch.no_grad():
             out = self._message(torch.ones(2, self.in_dim), edges, None)
@@ -85,25 +92,20 @@ class PygLayer(nn.Module):
             raise ValueError(f"2 rows become {shape}, not {(2, self.out_dim)}")
 
 
-def _arguments(conv_class: Any, in_dim: int, out_dim: int, options: LayerOptions) -> dict[str, int]:
-    """Return the arguments that make the conv; raise if it needs any others."""
-    owner = f"PygLayer: {conv_class.__name__}"
-    parameters = inspect.signature(conv_class.__init__).parameters
-    required = required_parameters(conv_class)
-    if required != ["in_channels", "out_channels"]:
-        wants = ", ".join(required) or "neither"
-        raise ValueError(f"{owner} must be made from in_channels and out_channels alone, got one that takes {wants}")
-    if list(inspect.signature(conv_class.forward).parameters)[1:3] != ["x", "edge_index"]:
-        raise ValueError(f"{owner} must be called with x and edge_index, got one that takes other inputs")
-    arguments = {"in_channels": in_dim, "out_channels": out_dim}
-    heads = options.num_heads if "heads" in parameters else 1
-    side_by_side = "concat" in parameters
-    check_dims(owner, in_dim, out_dim, heads if side_by_side else 1)
-    if "heads" in parameters:
-        arguments["heads"] = heads
-        arguments["out_channels"] = out_dim // heads if side_by_side else out_dim
-    arguments |= {width: options.edge_dim for width in _EDGE_WIDTHS if options.edge_dim and width in parameters}
-    return arguments
+def relations(attr: Tensor, num_relations: int, name: str) -> Tensor:
+    """Return the type of each edge from its features: one column of numbers, or a column for each type. [E]"""
+    if attr.shape[1] == 1:
+        found = attr[:, 0].long()
+        if len(found) and not (int(found.min()) >= 0 and int(found.max()) < num_relations):
+            raise ValueError(f"PygLayer: {name} must get edge types from 0 to {num_relations - 1}, got others")
+        if not torch.equal(found.to(attr.dtype), attr[:, 0]):
+            raise ValueError(f"PygLayer: {name} must get whole numbers as edge types, got others")
+        return found
+    if attr.shape[1] > num_relations or not bool(((attr != 0).sum(dim=1) == 1).all()):
+        raise ValueError(
+            f"PygLayer: {name} must get edge features with a column for each type, of which one is set, got others"
+        )
+    return attr.argmax(dim=1)
 
 
 def _line(fault: Exception) -> str:

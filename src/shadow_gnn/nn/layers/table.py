@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from torch import nn
+
 from shadow_gnn.nn.layers.base import Layer, LayerOptions, LayerStack, stacked
 from shadow_gnn.nn.layers.gat import GatConvLayer, GatLayer
 from shadow_gnn.nn.layers.gcn import GcnLayer
@@ -27,16 +29,34 @@ LAYERS: dict[str, LayerStack] = {
     "gatconv": stacked(GatConvLayer),
     "sgc": sgc_layers,
 }
+_OWN = frozenset(LAYERS)
+
+
+def conv_stack(conv: str | type[nn.Module]) -> LayerStack:
+    """Return the stack of layers of a conv class: one of PyG by name, or your own; also for a line in LAYERS."""
+    return stacked(partial(PygLayer, conv))
 
 
 def make_layers(
-    name: str, in_dim: int, hidden_dim: int, num_layers: int, options: LayerOptions, *, residual: bool = False
+    name: str | type[nn.Module],
+    in_dim: int,
+    hidden_dim: int,
+    num_layers: int,
+    options: LayerOptions,
+    *,
+    residual: bool = False,
 ) -> list[Layer]:
-    """Make the layers of a backbone; name: a key of LAYERS, or a conv class of PyG; residual: see ResidualLayer."""
-    stack = LAYERS.get(name)
+    """Make the layers of a backbone; residual: see ResidualLayer.
+
+    name: a key of LAYERS, a conv class of PyG by name, or a class of the form of PyG's convs.
+    """
+    stack = LAYERS.get(name) if isinstance(name, str) else None
     if stack is None:
-        pyg_class("model: layer", "conv", name, LAYERS)
-        stack = stacked(partial(PygLayer, name))
+        if isinstance(name, str):
+            pyg_class("model: layer", "conv", name, LAYERS)
+        stack = conv_stack(name)
+    elif options.extra and name in _OWN:
+        raise ValueError(f"model: layer_options must be empty for layer {name!r}, got {next(iter(options.extra))!r}")
     if not residual:
         return stack(in_dim, hidden_dim, num_layers, options)
     return residual_layers(stack(hidden_dim, hidden_dim, num_layers, options), in_dim, options)

@@ -81,7 +81,7 @@ def norm_rows_plain(x: Tensor, norm: RowNorm, *, bias: Tensor | None = None, plu
         wide = wide + bias
     if norm.activation != "none":
         wide = F.relu(wide) if norm.activation == "relu" else F.elu(wide)
-    parts = wide.view(len(x), norm.num_heads, x.shape[1] // norm.num_heads)
+    parts = wide.view(x.shape[0], norm.num_heads, x.shape[1] // norm.num_heads)
     normed = F.layer_norm(parts, parts.shape[-1:], eps=norm.epsilon).view_as(x)
     out = normed * norm.scale + norm.offset
     return out if plus is None else plus + out

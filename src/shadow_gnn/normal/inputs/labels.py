@@ -13,17 +13,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from shadow_gnn.base.disk_arrays import new_array
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.nn.smoothing import smoothed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -175,6 +177,8 @@ class RoundedSmoothing:
 
         Paths may run through nodes that are not among `nodes`: each power is made of whole columns of Â.
         """
+        from scipy.sparse import csr_array
+
         found: list[csr_array[Any]] = []
         each = np.arange(len(targets))
         reached, front = csr_array((np.ones(len(each), np.int64), (each, each))), targets
@@ -189,6 +193,8 @@ class RoundedSmoothing:
     @cached_property
     def _receivers(self) -> Graph:
         """The graph with reversed edges: a row lists the receivers of a node."""
+        from scipy.sparse import csr_array
+
         graph = self.graph
         if not graph.directed and graph.edge_weight is None:
             return graph
@@ -201,6 +207,8 @@ class RoundedSmoothing:
 
     def _rows(self, node_id: Ints, *, receivers: bool) -> csr_array[Any]:
         """Return rows of Â (of its transpose for receivers) in whole steps, [len(node_id), N]; self-edges last."""
+        from scipy.sparse import csr_array
+
         graph = self._receivers if receivers else self.graph
         start = graph.indptr[node_id]
         count = graph.indptr[node_id + 1] - start
@@ -226,6 +234,8 @@ class RoundedSmoothing:
 
 
 def _label_vectors(graph: Graph, nodes: Ints, num_labels: int) -> csr_array[Any]:
+    from scipy.sparse import csr_array
+
     labels = array_rows(graph, "y", nodes)
     name = graph.path or "graph in memory"
     if labels is None:
@@ -241,6 +251,8 @@ def _label_vectors(graph: Graph, nodes: Ints, num_labels: int) -> csr_array[Any]
 
 def _only(vectors: csr_array[Any], shown: NDArray[np.bool_]) -> csr_array[Any]:
     """Return the rows that are shown; the others become 0."""
+    from scipy.sparse import csr_array
+
     row = np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr))
     kept = np.flatnonzero(shown[row])
     return csr_array((vectors.data[kept], (row[kept], vectors.indices[kept])), shape=vectors.shape)
@@ -248,6 +260,8 @@ def _only(vectors: csr_array[Any], shown: NDArray[np.bool_]) -> csr_array[Any]:
 
 def _within(matrix: csr_array[Any], nodes: Ints) -> csr_array[Any]:
     """Return the columns of the ascending `nodes`, in their order."""
+    from scipy.sparse import csr_array
+
     if len(nodes) == 0:
         return csr_array((matrix.shape[0], 0), dtype=matrix.dtype)
     place = np.minimum(np.searchsorted(nodes, matrix.indices), len(nodes) - 1)

@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def plot_comparison(
     points: Mapping[str, tuple[float, float]],
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     title: str = "",
     cost: str = "multiply-adds of one prediction",
     quality: str = "test accuracy",
-) -> None:
-    """Draw each name's (cost, quality), the cost on a log scale; the file appears whole or not at all."""
+) -> Figure:
+    """Draw each name's (cost, quality), the cost on a log scale; write it if a path is given."""
     if not points or any(value <= 0 for value, _ in points.values()):
         raise ValueError("plot_comparison: points must be at least one, with costs above 0")
-    with png_figure(path, (7.5, 4.5), dpi=120) as figure:
+    with picture(path, (7.5, 4.5)) as figure:
         axes = figure.subplots()
         for number, (name, (value, score)) in enumerate(points.items()):
             axes.scatter(value, score, s=60, color=COLORS[number % len(COLORS)], label=name, zorder=3)
         axes.set(xscale="log", xlabel=cost, ylabel=quality, title=title)
         axes.margins(0.15)
         axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
+        legend_below(figure, columns=3)
+    return figure

@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import read_bytes
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MAX_BYTES = 1 << 26
 
@@ -69,25 +72,26 @@ def read_curve(folder: str | Path) -> Curve:
 
 
 def plot_learning_curves(
-    curves: Mapping[str, Curve], path: str | Path, *, title: str = "", along: Along = "epoch"
-) -> None:
+    curves: Mapping[str, Curve], path: str | Path | None = None, *, title: str = "", along: Along = "epoch"
+) -> Figure:
     """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below.
 
     along: "seconds" compares runs with epochs of different duration.
     """
     if not curves:
         raise ValueError("plot_learning_curves: curves must not be empty")
-    with png_figure(path, (7, 6)) as figure:
+    with picture(path, (7, 6)) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         for number, (name, curve) in enumerate(curves.items()):
             _draw(above, below, name, curve, COLORS[number % len(COLORS)], along)
         above.set_ylabel(", ".join(sorted({curve.metric for curve in curves.values()})))
-        above.legend(frameon=False)
         above.set_title(title)
         below.set(ylabel="training loss", xlabel="seconds of training" if along == "seconds" else "epoch")
         below.xaxis.get_major_locator().set_params(integer=along == "epoch")
         for axes in (above, below):
             axes.grid(alpha=0.25)
+        legend_below(figure, columns=2)
+    return figure
 
 
 def _draw(above: Any, below: Any, name: str, curve: Curve, color: str, along: Along) -> None:

@@ -6,15 +6,18 @@ Not for: the numbers in it (scopes.py).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shadow_gnn.studies.analysis.scopes import Buckets, ScopeReport
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
-    """Draw sizes, hop composition and time per target side by side and write them as PNG."""
-    with png_figure(path, (12, 3.8)) as figure:
+def plot_scopes(report: ScopeReport, title: str, path: Path | None = None) -> Figure:
+    """Draw sizes, hop composition and time per target side by side; title: graph and extractor, in words."""
+    with picture(path, (12, 3.8)) as figure:
         sizes, hops, times = figure.subplots(1, 3)
         _histogram(sizes, report.size_buckets)
         sizes.set_title(f"nodes of a scope: mean {report.num_nodes.mean:.0f}", fontsize=10)
@@ -24,7 +27,8 @@ def plot_scopes(report: ScopeReport, title: str, path: Path) -> None:
         latency = report.latency_us
         times.set_title(f"time of one target: median {latency.p50:.0f} µs, p99 {latency.p99:.0f} µs", fontsize=10)
         times.set_xlabel("µs (above p99: in the last bar)")
-        figure.suptitle(f"{title}: {report.num_targets:,} targets, {report.extractor}", fontsize=8)
+        figure.suptitle(f"{title}: {report.num_targets:,} targets", fontsize=11)
+    return figure
 
 
 def _histogram(axes: Any, buckets: Buckets) -> None:

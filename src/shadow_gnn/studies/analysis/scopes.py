@@ -59,8 +59,8 @@ class ScopeReport:
     seed: int
     num_nodes: Spread
     """Nodes of a scope."""
-    num_edges: Spread
-    """CSR entries of a scope: an undirected edge counts twice."""
+    num_messages: Spread
+    """Messages of a layer in a scope: an undirected edge carries two."""
     depth: Spread
     """Largest hop of a scope."""
     hop_share: tuple[float, ...]
@@ -110,7 +110,7 @@ def describe_scopes(
         num_targets=len(groups),
         seed=seed,
         num_nodes=spread(table["num_nodes"]),
-        num_edges=spread(table["num_edges"]),
+        num_messages=spread(table["num_messages"]),
         depth=spread(table["depth"]),
         hop_share=tuple(float(share) for share in hop_count / hop_count.sum()),
         nodes_touched=spread(table["nodes_touched"]),
@@ -156,7 +156,7 @@ def _extract_all(
 def _columns(subgraphs: Subgraphs) -> dict[str, Ints]:
     return {
         "num_nodes": np.diff(subgraphs.ptr),
-        "num_edges": np.diff(subgraphs.indptr[subgraphs.ptr]),
+        "num_messages": np.diff(subgraphs.indptr[subgraphs.ptr]),
         # Nodes are ordered by hop, so the last one of a scope is the deepest.
         "depth": subgraphs.hop[subgraphs.ptr[1:] - 1].astype(np.int64),
         "nodes_touched": subgraphs.nodes_touched,

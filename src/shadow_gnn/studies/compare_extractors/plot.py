@@ -7,27 +7,31 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shadow_gnn.studies.compare_extractors.record import Comparison
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 
-_OTHER = "#d0885c"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _SHADES = ("#274b70", "#4878a8", "#7fa6cc", "#b4cde4")
 
 
-def plot_comparison(found: Comparison, title: str, path: Path) -> None:
-    """Draw time, hops, overlap and, if available, classes and the probe, and write them as PNG."""
-    panels = [_times, _hops, _overlap]
+def plot_comparison(found: Comparison, title: str, path: Path | None = None) -> Figure:
+    """Draw time, hops, overlap and, if available, classes and the probe, and write them."""
+    drawn = [_times, _hops, _overlap]
     if any(row.contents.homophily is not None for row in found.rows):
-        panels.insert(2, _labels)
+        drawn.insert(2, _labels)
     if found.metric is not None:
-        panels.insert(-1, _probe)
-    height = 1.6 + 0.28 * len(found.rows)
-    with png_figure(path, (3.6 * len(panels), height)) as figure:
-        for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
+        drawn.insert(-1, _probe)
+    height = 2.2 + 0.28 * len(found.rows)
+    with picture(path, (3.2 * len(drawn), height)) as figure:
+        for panel, axes in zip(drawn, figure.subplots(1, len(drawn), sharey=True), strict=True):
             panel(axes, found)
+        legend_below(figure, columns=8)
         figure.suptitle(f"{title}: scopes of at most {found.size} nodes; begin with {found.recommended}", fontsize=10)
+    return figure
 
 
 def _times(axes: Any, found: Comparison) -> None:
@@ -45,10 +49,11 @@ def _hops(axes: Any, found: Comparison) -> None:
             sum(row.contents.hop_share[hop - 1 :]) if last else sum(row.contents.hop_share[hop - 1 : hop])
             for row in found.rows
         ]
-        axes.barh(range(len(found.rows)), shares, left=left, color=shade, label=f"{hop}{'+' if last else ''}")
+        axes.barh(
+            range(len(found.rows)), shares, left=left, color=shade, label=f"hop {hop}{' and more' if last else ''}"
+        )
         left = [before + share for before, share in zip(left, shares, strict=True)]
     axes.set_xlabel("share of nodes by hop")
-    axes.legend(fontsize=7, ncols=len(_SHADES), loc="lower right", handlelength=1, columnspacing=0.8)
     _names(axes, found, "hops")
 
 
@@ -60,16 +65,15 @@ def _labels(axes: Any, found: Comparison) -> None:
 
 
 def _probe(axes: Any, found: Comparison) -> None:
-    for offset, color, split in ((-0.15, COLORS[0], "valid"), (0.15, _OTHER, "test")):
+    for offset, color, split, name in ((-0.15, COLORS[0], "valid", "validation"), (0.15, COLORS[1], "test", "test")):
         values = [getattr(row, split) for row in found.rows]
         if not values[0]:
             continue
         error = [stdev(several) if len(several) > 1 else 0.0 for several in values]
         where = [place + offset for place in range(len(values))]
-        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=color, label=split)
+        axes.errorbar([mean(several) for several in values], where, xerr=error, fmt="o", color=color, label=name)
     axes.set_ylim(-0.5, len(found.rows) - 0.5)
     axes.set_xlabel(f"{found.metric} of shaDow-SGC".replace("_", "-"))
-    axes.legend(fontsize=7)
     _names(axes, found, "probe")
 
 

@@ -33,8 +33,8 @@ class CostLine:
     """The same over those of shadow."""
     num_nodes: float
     """Mean number of nodes, over all branches."""
-    num_edges: float
-    """Mean number of edges of the widest layer, over all branches."""
+    num_messages: float
+    """Mean number of messages of the widest layer, over all branches; an undirected edge carries two."""
 
 
 def model_shape(model: ModelRecipe, in_dim: int, *, readout: str | None = None) -> ModelShape:

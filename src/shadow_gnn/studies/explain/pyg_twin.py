@@ -42,7 +42,7 @@ class MessageSum(MessagePassing):  # type: ignore[misc]
 
     def message(self, x_j: Tensor, factor: Tensor) -> Tensor:
         """Return the messages; PyG multiplies them by an explainer's mask. [E, H]"""
-        heads = x_j.view(len(x_j), factor.shape[1], -1)
+        heads = x_j.view(x_j.shape[0], factor.shape[1], -1)
         return (factor[:, :, None] * heads).flatten(1)
 
 
@@ -79,7 +79,7 @@ class TwinEdges:
         nodes = torch.arange(self.num_nodes, device=sender.device)
         score = torch.cat((to_score[receiver] + from_score[sender], to_score + from_score))
         share: Tensor = softmax(F.leaky_relu(score, 0.2), torch.cat((receiver, nodes)), num_nodes=self.num_nodes)
-        return share[: len(sender)] * self.weight[:, None], share[len(sender) :]
+        return share[: sender.shape[0]] * self.weight[:, None], share[sender.shape[0] :]
 
 
 def _gcn(layer: GcnLayer, x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
@@ -201,7 +201,7 @@ def _after(norm: nn.Module, activation: nn.Module, x: Tensor) -> Tensor:
 
 def _head_scores(x: Tensor, attention: Tensor) -> Tensor:
     """Multiply each head's part of every row by that head's vector. [N, heads]"""
-    return (x.view(len(x), *attention.shape) * attention).sum(dim=2)
+    return (x.view(x.shape[0], *attention.shape) * attention).sum(dim=2)
 
 
 def _smoothed(x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
@@ -214,6 +214,6 @@ def _smoothed(x: Tensor, edges: TwinEdges, add: MessageSum) -> Tensor:
 def _attended(add: MessageSum, sent: Tensor, edges: TwinEdges, to_score: Tensor, from_score: Tensor) -> Tensor:
     """Sum the messages by attention, including each node's own. [N, H]"""
     share, own = edges.attention(to_score, from_score)
-    values = sent.view(len(sent), own.shape[1], -1)
+    values = sent.view(sent.shape[0], own.shape[1], -1)
     out: Tensor = add(sent, edges.edge_index, share) + (own[:, :, None] * values).flatten(1)
     return out

@@ -62,7 +62,8 @@ def frozen(model: nn.Module) -> Iterator[None]:
     """Keep a model in eval mode without gradients of its weights, which saves half of a backward pass."""
     was_training = model.training
     learned = [weight for weight in model.parameters() if weight.requires_grad]
-    model.eval()
+    if was_training:  # Setting it in every module costs as much as a layer.
+        model.eval()
     for weight in learned:
         weight.requires_grad_(False)
     try:
@@ -70,4 +71,5 @@ def frozen(model: nn.Module) -> Iterator[None]:
     finally:
         for weight in learned:
             weight.requires_grad_(True)
-        model.train(was_training)
+        if was_training:
+            model.train()

@@ -64,8 +64,8 @@ class DatasetExperiment:
     """Markdown below the heading."""
     tables: Callable[[Mapping[str, Result]], tuple[Table, ...]]
     """Makes the tables from the results by dataset."""
-    draw: Callable[[Mapping[str, Result], Path], None]
-    """Draws the figure of the results."""
+    draw: Callable[[Mapping[str, Result], Mapping[str, str], Path], None]
+    """Draws the figure of the results; the second argument are the titles of the datasets."""
     notes: tuple[str, ...]
     """Remarks below the tables."""
 
@@ -84,7 +84,9 @@ class DatasetExperiment:
 
     def finding(self, results: Mapping[str, Result], options: ReproduceOptions) -> Finding:
         """Show our values next to the paper's."""
-        return Finding(self.title, self.text, self.tables(results), partial(self.draw, dict(results)), self.notes)
+        titles = available_titles(self.data, options)
+        drawing = partial(self.draw, dict(results), titles)
+        return Finding(self.title, self.text, self.tables(results), drawing, self.notes)
 
 
 def graph_settings(graph: Graph) -> dict[str, Any]:
@@ -116,10 +118,21 @@ def data_titles(graphs: Mapping[str, Graph], options: ReproduceOptions) -> dict[
     """Return the title of each dataset in figures; it marks data that differs from the paper's."""
     titles = {}
     for name, graph in graphs.items():
-        marks = ["not the paper's data"] if name in PAPER and dataset_differences(name, graph) else []
-        marks += ["--fast"] if options.fast else []
-        titles[name] = f"{name} ({', '.join(marks)})" if marks else name
+        own = f"stand-in for {name}" if name in PAPER and dataset_differences(name, graph) else name
+        titles[name] = f"{own} (--fast)" if options.fast else own
     return titles
+
+
+def available_titles(names: Sequence[str], options: ReproduceOptions) -> dict[str, str]:
+    """Return the title of each dataset in figures; of one that is no longer available, its name."""
+    found = {name: graph for name in names if (graph := _open_if_there(name, names, options.data)) is not None}
+    return {name: name for name in names} | data_titles(found, options)
+
+
+def here_title(titles: Mapping[str, str]) -> str:
+    """Return the title of the panel next to the paper's; it names the data that differs from the paper's."""
+    marked = [title for name, title in titles.items() if title != name]
+    return f"here: {', '.join(marked)}" if marked else "here"
 
 
 def _open_if_there(name: str, names: Sequence[str], folder: Path | None) -> Graph | None:

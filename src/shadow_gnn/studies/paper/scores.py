@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
 from shadow_gnn.studies.paper.experiment import ReproduceOptions, Result, Spread, Table
 from shadow_gnn.studies.paper.training_jobs import FAST, Row, count_runs, metric_of, num_runs, score
 
@@ -76,7 +76,7 @@ def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], titles: Ma
     """
     names = list(dict.fromkeys(line.row.data for line in lines))
     tallest = max(sum(line.row.data == name for line in lines) for name in names)
-    with png_panels(path, (4.5 * len(names), 1.5 + 0.4 * tallest), len(names)) as axes:
+    with panels(path, (4.5 * len(names), 1.5 + 0.4 * tallest), len(names)) as axes:
         for plot, name in zip(axes, names, strict=True):
             shown = [line for line in lines if line.row.data == name]
             ours = [score(results, line.row.recipe) for line in shown]
@@ -84,7 +84,7 @@ def draw_scores(lines: Sequence[Line], results: Mapping[str, Result], titles: Ma
             plot.set_ylim(-len(shown) + 0.4, 0.6)
             plot.set_xlabel(f"test {metric_of(results, [line.row.recipe for line in shown])}")
             plot.set_title(titles[name], fontsize=10)
-        axes[0].legend(frameon=False)
+        legend_below(axes[0].figure)
 
 
 def draw_scores_of(

@@ -8,17 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 from shadow_gnn.studies.theory.outcome import Curves, Drawing, Gallery, Picture
 
 
-def draw(picture: Picture, path: Path) -> None:
-    """Draw a picture and write it as PNG; the file appears whole or not at all."""
-    with png_figure(path, (7.5, 4.5 if isinstance(picture, Curves) else 7.0), dpi=120) as figure:
-        if isinstance(picture, Curves):
-            _draw_curves(picture, figure.subplots())
+def draw(drawn: Picture, path: Path) -> None:
+    """Draw a picture and write it; the file appears whole or not at all."""
+    with picture(path, (7.5, 5.0 if isinstance(drawn, Curves) else 7.0)) as figure:
+        if isinstance(drawn, Curves):
+            _draw_curves(drawn, figure.subplots())
+            legend_below(figure, columns=3)
         else:
-            _draw_gallery(picture, figure)
+            _draw_gallery(drawn, figure)
 
 
 def _draw_curves(curves: Curves, axes: Any) -> None:
@@ -35,7 +36,6 @@ def _draw_curves(curves: Curves, axes: Any) -> None:
     if curves.log:
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False, fontsize=8)
 
 
 def _draw_gallery(gallery: Gallery, figure: Any) -> None:

@@ -18,7 +18,7 @@ from shadow_gnn.base.files import write_file
 from shadow_gnn.base.metric_order import metric_from_score
 from shadow_gnn.recipe.file import write_recipe
 from shadow_gnn.recipe.record import toml_value
-from shadow_gnn.studies.figures import COLORS, png_figure
+from shadow_gnn.studies.figures import COLORS, legend_below, picture
 from shadow_gnn.studies.tune.space import Choices, Label, Range, Space
 from shadow_gnn.training.runs.folder import RESULT, read_json
 
@@ -234,7 +234,7 @@ def _trial_lines(study: Study, outcome: Outcome) -> list[str]:
 def _draw(outcome: Outcome, space: Space, path: Path) -> None:
     """Draw the scores in the order of the trials, and for each key by value."""
     num_rows = 1 + -(-len(space.keys) // 2)
-    with png_figure(path, (9, 3 * num_rows)) as figure:
+    with picture(path, (9, 3 * num_rows)) as figure:
         grid = figure.add_gridspec(num_rows, 2)
         _draw_history(figure.add_subplot(grid[0, :]), outcome)
         for number, (key, values) in enumerate(space.keys.items()):
@@ -243,6 +243,7 @@ def _draw(outcome: Outcome, space: Space, path: Path) -> None:
         for axes in figure.axes:
             axes.set_ylabel(f"valid {outcome.monitor}")
             axes.grid(alpha=0.25)
+        legend_below(figure)
 
 
 def _draw_history(axes: Any, outcome: Outcome) -> None:
@@ -256,7 +257,6 @@ def _draw_history(axes: Any, outcome: Outcome) -> None:
     axes.step([number for number, _ in finished], best, where="post", color=_RED, label="best so far")
     axes.set_xlabel("trial")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(frameon=False)
 
 
 def _draw_boxes(axes: Any, outcome: Outcome, key: str, values: Choices | Range) -> None:

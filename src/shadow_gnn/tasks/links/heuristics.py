@@ -13,8 +13,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 from shadow_gnn.base.files import Progress, silent
@@ -132,6 +130,8 @@ def katz_score(
 
 def _shared(graph: Graph, pairs: ArrayLike, weight: Floats, title: str, progress: Progress) -> Floats:
     """Add up the weights of common neighbors, in blocks of pairs. [P]"""
+    from scipy.sparse import csr_array
+
     edges, checked = _adjacency(graph), check_pairs("heuristics", graph, pairs)
     weighted = csr_array((weight[edges.indices], edges.indices, edges.indptr), shape=edges.shape)
     scores = np.zeros(len(checked))
@@ -196,6 +196,8 @@ def _blocks(lengths: Floats, most: int) -> Iterator[tuple[int, int]]:
 
 def _adjacency(graph: Graph) -> Any:
     """Return the unweighted symmetric adjacency without self-edges."""
+    from scipy.sparse import csr_array
+
     shape = (graph.num_nodes, graph.num_nodes)
     ones = np.ones(graph.num_edges)
     edges = csr_array((ones, *reversed(graph.lists)), shape=shape)
@@ -215,6 +217,8 @@ def _degrees(edges: Any) -> Floats:
 
 def _largest_eigenvalue(edges: Any) -> float:
     """Return the largest eigenvalue of a symmetric matrix without negative entries, 0 without entries."""
+    from scipy.sparse.linalg import eigsh
+
     if edges.nnz == 0:
         return 0.0
     if edges.shape[0] <= _SMALL:

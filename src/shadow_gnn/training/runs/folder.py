@@ -36,7 +36,7 @@ RECIPE, RECORD, VERSIONS, RESULT, METRICS = "recipe.toml", "run.json", "versions
 REPEATS = "repeats.json"
 MAX_BYTES = 1 << 24
 _LOCK = ".lock"
-_PACKAGES = ("shadow-gnn", "torch", "torch_geometric", "lightning-fabric", "torchmetrics", "safetensors", "numpy")
+_PACKAGES = ("shadow-gnn", "torch", "torch_geometric", "lightning-fabric", "safetensors", "numpy")
 
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 RunState = Literal["finished", "running", "stopped"]
@@ -145,11 +145,17 @@ def create_run(
     return Run(folder, recipe, record)
 
 
+def check_run_folder(folder: Path) -> None:
+    """Raise unless a path is a folder."""
+    if not folder.is_dir():
+        fault = "is not a folder" if folder.exists() else "no such folder"
+        raise RunError(f"{folder}: {fault}")
+
+
 def open_run(folder: str | Path) -> Run:
     """Open a run folder; raise a RunError if it is not one."""
     folder = Path(folder)
-    if not folder.is_dir():
-        raise RunError(f"{folder}: is not a folder")
+    check_run_folder(folder)
     if not (folder / RECORD).exists():
         raise RunError(f"{folder}: is not a run folder: it has no {RECORD}")
     content = read_object(folder / RECORD, MAX_BYTES, RunError)
@@ -180,7 +186,8 @@ def _kept_recipe(folder: Path, checksum: object) -> Recipe:
     try:
         return read_recipe(path)
     except RecipeError as error:
-        raise RunError(f"{path}: {error.faults[0].removeprefix(RECIPE + ': ')}") from error
+        fault = error.faults[0].removeprefix(f"{path}: ").removeprefix(f"{RECIPE}: ")
+        raise RunError(f"{path}: {fault}") from error
 
 
 def free_folder(recipe: str | Path) -> Path:

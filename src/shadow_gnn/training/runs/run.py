@@ -27,6 +27,7 @@ from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.normal import warm_recipe
 from shadow_gnn.tasks.metrics import METRICS, monitored
 from shadow_gnn.tasks.task import NodeTask
+from shadow_gnn.training.accelerator import check_accelerator
 from shadow_gnn.training.checkpoint import Checkpoint, checkpoint_from_main, restore_model, take_checkpoint
 from shadow_gnn.training.evaluate import evaluate, with_thresholds
 from shadow_gnn.training.first_weights import open_source, take_weights
@@ -35,6 +36,7 @@ from shadow_gnn.training.kept_checkpoints import Checkpoints, Source
 from shadow_gnn.training.loop import Epoch, FitOptions, Silent, Step, TrainingState, Watcher, fit, stops_early
 from shadow_gnn.training.model_file import TrainedModel, read_model, write_model
 from shadow_gnn.training.run_setup import RunSetup, described_model, make_setup, model_config, open_recipe_graph
+from shadow_gnn.training.runs.card import write_card
 from shadow_gnn.training.runs.folder import (
     INIT,
     RESULT,
@@ -105,6 +107,7 @@ def train_recipe(
     elif overrides:
         raise ValueError("train_recipe: overrides must be used with a recipe file, got a Recipe")
     check_method(recipe, ranks)
+    check_accelerator(recipe.training.accelerator)
     if ranks.is_main and os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
     graph = options.graph or open_recipe_graph(recipe.graph)
@@ -135,7 +138,9 @@ def _create_run(folder: Path, setup: RunSetup, source: TrainedModel | None, rank
             num_threads=torch.get_num_threads(),
             scopes=_scope_keys(setup),
             init=None if source is None else source.config.weights_blake2b,
-            write_init=None if source is None else lambda place: write_model(place, source.model, source.config),
+            write_init=None
+            if source is None
+            else lambda place: write_model(place, source.model, source.config, source.import_toml),
         )
     record = ranks.from_main(None if made is None else made.record.model_dump(mode="json"))
     return made or Run(folder, recipe, RunRecord.model_validate(record))
@@ -266,7 +271,8 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         best = checkpoint_from_main(checkpoints.read_best(state.best.number + 1), ranks)
         setup = _best(setup, best, ranks)
         setup.graph.confirm()
-        write_model(run.folder, setup.model, described_model(setup))  # Before the test, which may fail.
+        # Before the test, which may fail.
+        write_model(run.folder, setup.model, described_model(setup), setup.graph.import_toml)
         _finish(run, setup, state, _test(setup, ranks))
 
 
@@ -404,6 +410,7 @@ def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, 
     }
     if run.recipe.training.warm_start != "none":
         result |= _warm_result(run)
+    write_card(run, setup.graph, setup.task.target, result)
     write_json(run.folder / RESULT, result)
 
 

@@ -36,8 +36,8 @@ class RunLine:
     """Its folder, relative to the listed one."""
     layer: str
     """Layers of all branches."""
-    num_layers: str
-    """Number of layers of all branches."""
+    num_layers: int | None
+    """Layers of the deepest branch; None for an unreadable folder."""
     extractor: str
     """Extractors of all branches, with the size of a scope."""
     monitor: str
@@ -72,7 +72,7 @@ def _line(folder: Path, name: str) -> RunLine:
         return _unfinished_line(folder, name, recipe, state)
     except (ShadowError, OSError, KeyError, TypeError, AttributeError) as error:
         # One broken folder must not hide all the others.
-        return RunLine(name, "", "", "", "", None, None, None, 0, f"unreadable: {' '.join(str(error).split())}")
+        return RunLine(name, "", None, "", "", None, None, None, 0, f"unreadable: {' '.join(str(error).split())}")
 
 
 def _finished_line(name: str, recipe: Recipe, result: dict[str, Any]) -> RunLine:
@@ -114,20 +114,16 @@ def _repeats_line(folder: Path, name: str, recipe: Recipe, state: RunState) -> R
     return RunLine(name, *_what(recipe), monitor, valid, test, result["seconds_per_epoch"], done, "finished")
 
 
-def _what(recipe: Recipe) -> tuple[str, str, str]:
-    """Return layers, their number and extractors of a recipe; equal branches are shown once.
+def _what(recipe: Recipe) -> tuple[str, int, str]:
+    """Return layer, number of layers and extractor of a recipe; equal branches are shown once.
 
     A normal GNN has its method instead of an extractor.
     """
     method = recipe.training.method
     models = [part.model or recipe.model for part in recipe.all_branches]
-    columns = (
-        [model.layer for model in models],
-        [str(model.num_layers) for model in models],
-        [_extractor(part.extractor) if part.extractor is not None else method for part in recipe.all_branches],
-    )
-    layer, num_layers, extractor = (" + ".join(dict.fromkeys(column)) for column in columns)
-    return layer, num_layers, extractor
+    scopes = [_extractor(part.extractor) if part.extractor is not None else method for part in recipe.all_branches]
+    layer, extractor = (" + ".join(dict.fromkeys(column)) for column in ([model.layer for model in models], scopes))
+    return layer, max(model.num_layers for model in models), extractor
 
 
 def _extractor(extractor: BaseExtractor) -> str:

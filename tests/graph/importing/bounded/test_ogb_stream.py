@@ -70,7 +70,7 @@ def test_directed_and_half_precision(tmp_path):
     graph, expected = read_source(root)
     summary = stream_to(root, tmp_path / "g", directed=True, feature_dtype="float16", memory_bytes=20_000)
     assert summary.directed
-    assert summary.num_edges > expected.num_edges / 2 - 1
+    assert summary.num_edges >= expected.num_edges
     verify_graph(tmp_path / "g")
     np.testing.assert_array_equal(np.load(tmp_path / "g" / "x.npy"), graph.x.matrix.astype(np.float16))
 

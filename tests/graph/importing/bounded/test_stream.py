@@ -116,18 +116,30 @@ def test_given_number_of_nodes_keeps_ids(tmp_path):
     check_equal(tmp_path, source, ImportOptions(edge_list=EdgeListOptions(num_nodes=2000)), 1 << 20)
 
 
-def test_an_empty_edge_list(tmp_path):
+def test_an_empty_edge_list_is_refused(tmp_path):
     (tmp_path / "edges.csv").write_text("src,dst\n")
-    check_equal(tmp_path, tmp_path / "edges.csv", ImportOptions(edge_list=EdgeListOptions(ids="integer")))
+    with pytest.raises(SourceError, match="must have at least one row"):
+        stream_to(tmp_path / "edges.csv", tmp_path / "g", ImportOptions(edge_list=EdgeListOptions(ids="integer")))
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_surplus_rows_of_features_are_refused(tmp_path, directed):
+    source = write_edges(tmp_path / "edges.csv", "dense")
+    np.save(tmp_path / "x.npy", np.ones((305, 2)))
+    files = NodeFiles(features=tmp_path / "x.npy")
+    with pytest.raises(SourceError, match="it has 305 and the edges name nodes up to 299"):
+        stream_to(source, tmp_path / "g", ImportOptions(directed=directed, nodes=files))
+    check_equal(tmp_path, source, ImportOptions(directed=directed, nodes=replace(files, unknown="add")))
+
+
+@pytest.mark.parametrize("unknown", ["add", "drop"])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "text"])
-def test_features_labels_and_splits_come_along(tmp_path, kind):
+def test_features_labels_and_splits_come_along(tmp_path, kind, unknown):
     source = write_edges(tmp_path / "edges.csv", kind)
     ids = ids_of(kind, np.arange(320)).tolist()
     rows = "".join(f"{name},{number % 4}\n" for number, name in enumerate(ids))
     (tmp_path / "y.csv").write_text("node,label\n" + rows)
-    files = NodeFiles(labels=tmp_path / "y.csv", split_shares=(50, 25, 25), seed=3)
+    files = NodeFiles(labels=tmp_path / "y.csv", split_shares=(50, 25, 25), seed=3, unknown=unknown)
     check_equal(tmp_path, source, ImportOptions(nodes=files))
 
 

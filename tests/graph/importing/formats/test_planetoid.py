@@ -25,7 +25,7 @@ def test_rows_of_test_nodes_come_in_the_order_of_their_index(tmp_path):
         "valid": (500, 2, 501),
         "test": (2, 502, 504),
     }
-    assert (summary.self_loops, summary.duplicates, summary.num_edges) == (1, 1, 6)
+    assert (summary.self_loops, summary.duplicates, summary.num_edges) == (1, 1, 3)
     assert graph.indices[graph.indptr[0] : graph.indptr[1]].tolist() == [1, 504]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.graph.importing.attach import known_rows
+from shadow_gnn.graph.importing.attach import check_surplus, known_rows
 from shadow_gnn.graph.importing.bounded.converted import check_streamed
 from shadow_gnn.graph.importing.bounded.matrix_stream import count_matrix, stream_npz, stream_saint
 from shadow_gnn.graph.importing.bounded.ogb_stream import count_edges, stream_ogb
@@ -23,7 +23,15 @@ from shadow_gnn.graph.importing.bounded.parquet_edges import ParquetEdges, parqu
 from shadow_gnn.graph.importing.bounded.staged_integers import stage_integers
 from shadow_gnn.graph.importing.bounded.staged_texts import stage_texts
 from shadow_gnn.graph.importing.bounded.staged_values import staged_values
-from shadow_gnn.graph.importing.bounded.streaming import Arrays, Names, NodeData, StreamOptions, arranged, lists_of
+from shadow_gnn.graph.importing.bounded.streaming import (
+    Arrays,
+    Names,
+    NodeData,
+    StreamOptions,
+    arranged,
+    lists_of,
+    mapped_graph,
+)
 from shadow_gnn.graph.importing.build import Summary
 from shadow_gnn.graph.importing.detect import checked_format, detect
 from shadow_gnn.graph.importing.formats.edge_list import EdgeList, notes_of, open_edge_list, roles_of
@@ -144,6 +152,9 @@ def _edge_list(source: Path, options: ImportOptions, streaming: StreamOptions) -
     if isinstance(edges, ParquetEdges):
         streaming = replace(streaming, memory_bytes=streaming.memory_bytes - edges.table_bytes)
     lists = lists_of(edges, num_nodes, carried, streaming, directed=options.directed)
+    if edges.num_edges == 0:
+        raise SourceError(f"{source}: must have at least one row, it has none")
+    check_surplus(mapped_graph(lists, NodeData(names), source), options)
     arrays, num_columns = arranged(lists, NodeData(names), options.nodes, source, streaming.progress)
     notes = notes_of(opened.table, opened.roles, named=names is not None)
     return arrays, num_columns, replace(lists.summary, notes=notes)

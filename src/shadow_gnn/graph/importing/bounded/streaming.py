@@ -81,7 +81,7 @@ def arranged(
     files: their contents replace those of the source.
     """
     streamed = files.features if files.features is not None and files.features.suffix == ".npy" else None
-    graph = _graph(lists, nodes, source)
+    graph = mapped_graph(lists, nodes, source)
     attached = attach(graph, files if streamed is None else replace(files, features=None), progress)
     x = nodes.x if attached.x is None else attached.x
     if streamed is not None:
@@ -101,7 +101,7 @@ def arranged(
     return arrays, None if x is None else x.shape[1]
 
 
-def _graph(lists: Lists, nodes: NodeData, source: Path) -> Graph:
+def mapped_graph(lists: Lists, nodes: NodeData, source: Path) -> Graph:
     """Return the graph so far, mapped; a path is given so that the sorted lists are not checked again."""
     names = None if nodes.names is None else NodeNames(nodes.names.ptr.mapped(), nodes.names.text.mapped())
     return Graph(

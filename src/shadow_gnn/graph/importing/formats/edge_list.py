@@ -13,14 +13,14 @@ import numpy as np
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import Progress, silent
-from shadow_gnn.graph.importing.attach import known_rows, table_ids
+from shadow_gnn.graph.importing.attach import check_surplus, known_rows, table_ids
 from shadow_gnn.graph.importing.build import Summary, build_source
 from shadow_gnn.graph.importing.ids import number_integers, number_texts
 from shadow_gnn.graph.importing.options import DEFAULTS, EdgeListOptions, ImportOptions
 from shadow_gnn.graph.importing.table import Columns, Kind, Table, line_of_row, open_table, read_columns
 from shadow_gnn.graph.record import Array, Graph, NodeNames
 
-_PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("u", "v"), ("head", "tail"))
+PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("u", "v"), ("head", "tail"))
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ def read_edge_list(path: Path, options: ImportOptions = DEFAULTS, progress: Prog
     attr = np.column_stack([columns[name].to_numpy() for name in roles.features]) if roles.features else None
     check_values(table, roles, weight, attr)
     graph, summary = build_source(str(path), src, dst, num_nodes, options, weight=weight, edge_attr=attr)
+    if len(src) == 0:
+        raise SourceError(f"{path}: must have at least one row, it has none")
+    check_surplus(replace(graph, node_name=names), options)
     return replace(graph, node_name=names), replace(summary, notes=notes_of(table, roles, named=names is not None))
 
 
@@ -90,7 +93,7 @@ def roles_of(table: Table, options: EdgeListOptions) -> Roles:
     if len(table.columns) < 2:
         raise SourceError(f"{table.path}: must have two columns of node ids, it has {len(table.columns)}")
     lower = {name.strip().lower(): name for name in table.columns}
-    known = next(((lower[a], lower[b]) for a, b in _PAIRS if a in lower and b in lower), table.columns[:2])
+    known = next(((lower[a], lower[b]) for a, b in PAIRS if a in lower and b in lower), table.columns[:2])
     src, dst = options.src or known[0], options.dst or known[1]
     if src == dst:
         raise SourceError(f"{table.path}: the two id columns must differ, got {src!r} twice")

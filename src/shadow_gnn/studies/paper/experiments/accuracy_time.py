@@ -20,8 +20,8 @@ from shadow_gnn.normal.closure import closure_batch
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.estimate import sample_targets
-from shadow_gnn.studies.figures import COLORS, png_panels
-from shadow_gnn.studies.paper.data import open_found
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
+from shadow_gnn.studies.paper.data import available_titles, here_title, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted, digest, fast_graph, train
@@ -82,7 +82,7 @@ class AccuracyTime:
             title="Inference time against accuracy",
             text=_TEXT,
             tables=(_table(results),),
-            draw=partial(_draw, dict(results)),
+            draw=partial(_draw, dict(results), here_title(available_titles(DATA, options))),
             notes=machine_notes(results.values()),
         )
 
@@ -183,9 +183,9 @@ def _table(results: Mapping[str, Result]) -> Table:
     return Table.of("accuracy-time", caption, rows)
 
 
-def _draw(results: Mapping[str, Result], path: Path) -> None:
-    with png_panels(path, (10, 4), 2) as axes:
-        for plot, title in zip(axes, ("paper", "here"), strict=True):
+def _draw(results: Mapping[str, Result], here: str, path: Path) -> None:
+    with panels(path, (10, 4.6), 2, share_x=True, share_y=True) as axes:
+        for plot, title in zip(axes, ("paper", here), strict=True):
             for name, layer, kind, result in _lines(results):
                 points = [(point["wall"], point["score"]) for point in result["points"]]
                 if title == "paper":
@@ -197,7 +197,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             plot.set(xscale="log", xlabel="ms per node")
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("test accuracy")
-        axes[1].legend(frameon=False, fontsize=7)
+        legend_below(axes[0].figure)
 
 
 _TEXT = """The 5-layer models of Table 1 are trained with scopes of 200 nodes (ogbn-products: 150), once, and evaluated

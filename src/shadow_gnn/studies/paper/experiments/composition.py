@@ -17,7 +17,7 @@ from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.estimate import sample_targets
-from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
 from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
 from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.training.build import build_extractor
@@ -121,16 +121,16 @@ def closest(result: Result, name: str, kind: str) -> tuple[str, str]:
     return min(choices, key=lambda each: float(np.abs(np.array(result[each[0]][kind][each[1]]) - bars).sum()))
 
 
-def _draw(results: Mapping[str, Result], path: Path) -> None:
+def _draw(results: Mapping[str, Result], titles: Mapping[str, str], path: Path) -> None:
     """Draw stacked bars, the paper's next to ours."""
 
-    with png_panels(path, (10, 4), 2) as axes:
+    with panels(path, (10, 4.4), 2, share_y=True) as axes:
         for side, (plot, (kind, title)) in enumerate(zip(axes, SIDES.items(), strict=True)):
             bars, labels = [], []
             for name, result in results.items():
                 split, convention = closest(result, name, kind)
                 bars += [PRINTED[name][side], result[split][kind][convention]]
-                labels += [f"{name}\npaper", f"{name}\nours"]
+                labels += [f"{name}\npaper", f"{titles[name]}\nours"]
             below = np.zeros(len(bars))
             for hop in range(NUM_HOPS):
                 height = np.array([bar[hop] for bar in bars])
@@ -139,7 +139,7 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             plot.set_xticks(range(len(bars)), labels, fontsize=8)
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("share of nodes")
-        axes[1].legend(frameon=False, fontsize=8, bbox_to_anchor=(1.01, 1), loc="upper left")
+        legend_below(axes[0].figure)
 
 
 COMPOSITION = DatasetExperiment(

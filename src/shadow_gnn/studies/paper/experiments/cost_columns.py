@@ -20,7 +20,7 @@ from shadow_gnn.recipe.named import paper_recipe, paper_recipe_names
 from shadow_gnn.studies.cost.counts import ScopeSizes, full_batch_cost, normal_macs, scope_sizes, shadow_macs
 from shadow_gnn.studies.cost.estimate import estimate_mean, estimate_ratio, sample_targets
 from shadow_gnn.studies.cost.recipe import model_shape
-from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
 from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
 from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.studies.paper.paper_values import COSTS
@@ -166,18 +166,18 @@ def _long_row(row: Row, name: str, result: Result) -> dict[str, Cell]:
     }
 
 
-def _draw(results: Mapping[str, Result], path: Path) -> None:
+def _draw(results: Mapping[str, Result], titles: Mapping[str, str], path: Path) -> None:
     """Draw ours over the paper's, with a line where they are equal."""
-    with png_panels(path, (5.5, 4.5), 1) as (plot,):
+    with panels(path, (5.5, 4.5), 1) as (plot,):
         for color, (name, result) in zip(COLORS, results.items(), strict=False):
             place = DATA.index(name)
             paper = [row.printed[place] for row in ROWS.values()]
             ours = [result["rows"][row.key]["ratio"][0] for row in ROWS.values()]
-            plot.scatter(paper, ours, s=28, alpha=0.7, color=color, label=name)
+            plot.scatter(paper, ours, s=28, alpha=0.7, color=color, label=titles[name])
         plot.plot((0.7, 5e3), (0.7, 5e3), color="0.6", linewidth=1)
         plot.set(xscale="log", yscale="log", xlabel="printed in Table 1", ylabel="counted here")
         plot.set_title("Inference cost over that of the 3-layer shaDow (PPR)", fontsize=10)
-        plot.legend(frameon=False)
+        legend_below(plot.figure)
 
 
 COST_COLUMNS = DatasetExperiment(

@@ -21,8 +21,8 @@ from shadow_gnn.loading.batch import Batch, collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.estimate import sample_targets
-from shadow_gnn.studies.figures import COLORS, png_panels
-from shadow_gnn.studies.paper.data import graph_settings, open_found
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
+from shadow_gnn.studies.paper.data import available_titles, graph_settings, here_title, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
@@ -76,7 +76,7 @@ class ExtractionTime:
             title="Extraction time against model time",
             text=_TEXT,
             tables=(_table(named),),
-            draw=partial(_draw, named),
+            draw=partial(_draw, named, here_title(available_titles(DATA, options))),
             notes=machine_notes(named.values()),
         )
 
@@ -158,9 +158,9 @@ def _table(results: Mapping[str, Result]) -> Table:
     return Table.of("extraction-time", caption, rows)
 
 
-def _draw(results: Mapping[str, Result], path: Path) -> None:
-    with png_panels(path, (10, 4), 2) as axes:
-        for plot, title in zip(axes, ("paper", "here"), strict=True):
+def _draw(results: Mapping[str, Result], here: str, path: Path) -> None:
+    with panels(path, (10, 4.4), 2, share_y=True) as axes:
+        for plot, title in zip(axes, ("paper", here), strict=True):
             for number, (part, label) in enumerate(PARTS.items()):
                 heights = [
                     PRINTED[name][part] if title == "paper" else result.get(part, {}).get("wall", 0.0)
@@ -171,7 +171,8 @@ def _draw(results: Mapping[str, Result], path: Path) -> None:
             plot.set_xticks(range(len(results)), list(results), fontsize=8)
             plot.set_title(title, fontsize=10)
         axes[0].set_ylabel("ms per node")
-        axes[1].legend(frameon=False, fontsize=8)
+        axes[0].set_yscale("log")  # The machines differ by orders of magnitude.
+        legend_below(axes[0].figure)
 
 
 _TEXT = """Wall and processor time per test node, in batches of the recipe's size: extraction of PPR scopes with the

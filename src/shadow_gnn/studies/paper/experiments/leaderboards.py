@@ -19,7 +19,7 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.extractor_table import extractor_table
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.counts import scope_sizes
-from shadow_gnn.studies.figures import png_panels
+from shadow_gnn.studies.figures import legend_below, panels
 from shadow_gnn.studies.paper import paper_values
 from shadow_gnn.studies.paper.data import data_titles, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
@@ -103,12 +103,12 @@ class Leaderboard:
 
     def _draw(self, results: Mapping[str, Result], title: str, path: Path) -> None:
         """Draw test and validation scores of all methods, ours and the paper's; title: of the dataset."""
-        with png_panels(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2) as axes:
+        with panels(path, (11.0, 1.5 + 0.4 * len(self.printed)), 2, share_x=True, share_y=True) as axes:
             for plot, split in zip(axes, ("test", "valid"), strict=True):
                 ours = [self._score(results, method, split) for method in self.printed]
                 draw_scores_of(plot, ours, [getattr(paper, split) for paper in self.printed.values()], self.printed)
                 plot.set_title(f"{title}, {split}", fontsize=9)
-            axes[0].legend(frameon=False)
+            legend_below(axes[0].figure)
 
     def _scope_job(self, name: str, graph: Graph, options: ReproduceOptions) -> Job:
         recipe, count = adapted(self.recipe_of(name), options), FAST_SCOPES if options.fast else NUM_SCOPES

@@ -21,8 +21,8 @@ from shadow_gnn.loading.batch import collate
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.estimate import sample_targets
-from shadow_gnn.studies.figures import COLORS, png_panels
-from shadow_gnn.studies.paper.data import graph_settings, open_found
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
+from shadow_gnn.studies.paper.data import available_titles, graph_settings, here_title, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.timing import Clock, machine, machine_notes
 from shadow_gnn.studies.paper.training_jobs import adapted
@@ -75,7 +75,7 @@ class MemorySpeed:
             title="Memory and speed by batch size",
             text=_TEXT,
             tables=(_table(points),),
-            draw=partial(_draw, points),
+            draw=partial(_draw, points, here_title(available_titles(DATA, options))),
             notes=machine_notes(results.values()),
         )
 
@@ -168,19 +168,19 @@ def _table(points: Mapping[str, list[dict[str, Any]]]) -> Table:
     return Table.of("memory-speed", caption, (_row(name, point) for name, found in points.items() for point in found))
 
 
-def _draw(points: Mapping[str, list[dict[str, Any]]], path: Path) -> None:
-    with png_panels(path, (10, 4), 2) as axes:
+def _draw(points: Mapping[str, list[dict[str, Any]]], here: str, path: Path) -> None:
+    with panels(path, (10, 4.4), 2, share_y=True) as axes:
         for name, line in PRINTED.items():
             axes[0].plot(*zip(*line, strict=True), marker="o", color=COLORS[DATA.index(name)], label=name)
         for name, found in points.items():
             known = [each for each in found if each["memory"] is not None and each["speed"] is not None]
             memory, speed = [each["memory"] / 1e9 for each in known], [each["speed"] for each in known]
             axes[1].plot(memory, speed, marker="o", color=COLORS[DATA.index(name)], label=name)
-        for plot, title in zip(axes, ("paper: GPU", "here"), strict=True):
+        for plot, title in zip(axes, ("paper: GPU", here), strict=True):
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("memory, GB")
-            plot.legend(frameon=False, fontsize=8)
         axes[0].set_ylabel("speed over that of batches of 32")
+        legend_below(axes[0].figure)
 
 
 _TEXT = """Training steps of the 5-layer shaDow-GAT (forward, backward, optimizer) with batches of 32, 64 and 128

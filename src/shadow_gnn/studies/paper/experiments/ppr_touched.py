@@ -18,7 +18,7 @@ from shadow_gnn.graph.record import Graph
 from shadow_gnn.normal.hops import hop_counts
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.cost.estimate import estimate_mean, sample_targets
-from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
 from shadow_gnn.studies.paper.data import SEED, DatasetExperiment
 from shadow_gnn.studies.paper.experiment import Cell, Result, Table
 from shadow_gnn.training.build import build_extractor
@@ -86,19 +86,19 @@ def _tables(results: Mapping[str, Result]) -> tuple[Table, ...]:
     return (Table.of("ppr-touched", caption, (_row(name, found) for name, found in results.items())),)
 
 
-def _draw(results: Mapping[str, Result], path: Path) -> None:
+def _draw(results: Mapping[str, Result], titles: Mapping[str, str], path: Path) -> None:
     heights = {
         "2-hop size": [found["two_hop"] for found in results.values()],
         "touched by PPR": [found["touched"][0] for found in results.values()],
         "touched, refined tolerance": [found["refined"] for found in results.values()],
     }
     place = np.arange(len(results))
-    with png_panels(path, (6, 4), 1) as (plot,):
+    with panels(path, (6, 4), 1) as (plot,):
         for number, (label, height) in enumerate(heights.items()):
             plot.bar(place + 0.25 * (number - 1), height, width=0.25, color=COLORS[number], label=label)
-        plot.set_xticks(place, list(results))
+        plot.set_xticks(place, [titles[name] for name in results])
         plot.set(yscale="log", ylabel="nodes per target")
-        plot.legend(frameon=False, fontsize=8)
+        legend_below(plot.figure, columns=3)
 
 
 PPR_TOUCHED = DatasetExperiment(

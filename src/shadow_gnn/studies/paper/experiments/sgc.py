@@ -25,8 +25,8 @@ from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.named import paper_recipe
 from shadow_gnn.studies.baselines.scope_sgc import Matrix
 from shadow_gnn.studies.cost.estimate import sample_targets
-from shadow_gnn.studies.figures import COLORS, png_panels
-from shadow_gnn.studies.paper.data import graph_settings, open_found
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
+from shadow_gnn.studies.paper.data import available_titles, graph_settings, here_title, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.sgc_fit import FitSettings, fit_powers
 from shadow_gnn.studies.paper.experiments.sgc_inputs import graph_powers, scope_powers, standardized
@@ -93,7 +93,7 @@ class SgcOversmoothing:
             title="SGC oversmoothing (Figure 3)",
             text=_TEXT,
             tables=(_table(curves),),
-            draw=partial(_draw, curves),
+            draw=partial(_draw, curves, here_title(available_titles(DATA, options))),
             notes=_NOTES,
         )
 
@@ -201,10 +201,10 @@ def _table(curves: Mapping[tuple[str, str], list[tuple[float, float | None, int]
     return Table("sgc", "Figure 3: test accuracy by the power of the adjacency.", columns, tuple(rows))
 
 
-def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float | None, int]]], path: Path) -> None:
-    """Draw the paper's figure and ours side by side."""
-    with png_panels(path, (10, 4), 2) as axes:
-        for plot, title in zip(axes, ("paper", "here"), strict=True):
+def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float | None, int]]], here: str, path: Path) -> None:
+    """Draw the paper's figure and ours side by side; here: title of ours."""
+    with panels(path, (10, 4.4), 2, share_y=True) as axes:
+        for plot, title in zip(axes, ("paper", here), strict=True):
             for (name, kind), points in curves.items():
                 heights = PRINTED[name][kind] if title == "paper" else [point[0] for point in points]
                 look = {"color": COLORS[DATA.index(name)], "linestyle": "-" if kind == "shadow" else "--"}
@@ -212,7 +212,7 @@ def _draw(curves: Mapping[tuple[str, str], list[tuple[float, float | None, int]]
             plot.set_title(title, fontsize=10)
             plot.set_xlabel("power of the adjacency")
         axes[0].set_ylabel("test accuracy")
-        axes[1].legend(frameon=False, fontsize=8, loc="lower left")
+        legend_below(axes[0].figure)
 
 
 _TEXT = """SGC reads row v of Â^K X over the whole graph, shaDow-SGC the same inside the scope of v; W, without an

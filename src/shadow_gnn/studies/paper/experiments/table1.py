@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shadow_gnn.recipe.named import paper_recipe
-from shadow_gnn.studies.figures import COLORS, png_panels
+from shadow_gnn.studies.figures import COLORS, legend_below, panels
 from shadow_gnn.studies.paper.data import comparable, data_titles, open_found
 from shadow_gnn.studies.paper.experiment import Cell, Finding, Job, ReproduceOptions, Result, Table
 from shadow_gnn.studies.paper.experiments.cost_columns import COST_COLUMNS, ROWS
@@ -127,7 +127,7 @@ def _table(data: str, results: Mapping[str, Result], names: Collection[str]) -> 
 
 def _draw(titles: Mapping[str, str], results: Mapping[str, Result], path: Path) -> None:
     """Draw accuracy over cost: ours filled, the paper's hollow."""
-    with png_panels(path, (4.5 * len(titles) + 1.5, 4.5), len(titles)) as axes:
+    with panels(path, (4.5 * len(titles), 4.8), len(titles), share_x=True) as axes:
         for plot, name in zip(axes, titles, strict=True):
             for model in MODELS[name]:
                 _draw_model(plot, model, results)
@@ -154,7 +154,7 @@ def _legend(plot: Any) -> None:
     looks += [{"color": "0.3", "marker": marker, "label": kind} for kind, (_, marker) in _KINDS.items()]
     looks.append({"color": "0.3", "marker": "o", "markerfacecolor": "none", "label": "paper (hollow)"})
     handles = [Line2D([], [], linestyle="none", **look) for look in looks]  # type: ignore[arg-type]
-    plot.legend(handles=handles, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_below(plot.figure, handles, columns=8)
 
 
 _COST_TEXT = (

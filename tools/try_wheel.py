@@ -1,0 +1,101 @@
+"""Use a wheel as its users will: a new environment, no compiler, a first training; then the tests against it.
+
+Not for: what a wheel holds (check_wheels.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
+FIRST_RUN = ("--set", "training.num_epochs=1", "--set", "extractor.topk=20", "--set", "model.hidden_dim=16")
+
+
+def main() -> None:
+    """Install, train, predict, test; print how long it took from the installation to the first prediction."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dist", type=Path, help="folder with the wheels")
+    parser.add_argument("--python", default=sys.executable, help="the Python to make the environment with")
+    parser.add_argument("--torch", help="the version of torch; without it that of constraints.txt")
+    parser.add_argument("--tests", nargs="*", default=["tests"], help="what to test; nothing to train only")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        bins = without_compiler(place)
+        environment = {**os.environ, "PATH": str(bins), "CC": "none", "CXX": "none"}
+        subprocess.run([chosen.python, "-m", "venv", place / "venv"], check=True)
+        python = place / "venv" / "bin" / "python"
+        install = [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "-c",
+            constraints(place, chosen.torch),
+        ]
+        subprocess.run([*install, "torch"], check=True, env=environment)
+        begin = time.monotonic()
+        subprocess.run([*install, fitting_wheel(python, chosen.dist)], check=True, env=environment)
+        shadow = place / "venv" / "bin" / "shadow"
+        train = [shadow, "train", ROOT / "recipes" / "debian.toml", *FIRST_RUN, "--out", place / "run"]
+        subprocess.run(train, check=True, env=environment, cwd=place, stdout=subprocess.DEVNULL)
+        predict = [shadow, "predict", place / "run", "--targets", "test", "--out", place / "answers.csv"]
+        subprocess.run(predict, check=True, env=environment, cwd=place, stdout=subprocess.DEVNULL)
+        print(f"from pip install to the first predictions: {time.monotonic() - begin:.0f} s (torch was there)")
+        if chosen.tests:
+            subprocess.run([*install, *test_tools()], check=True, env=environment)
+            tests = [python, "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "worksteal", *chosen.tests]
+            sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
+
+
+def without_compiler(place: Path) -> Path:
+    """Return a folder with links to all programs of the PATH but compilers."""
+    bins = place / "bin"
+    bins.mkdir()
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for program in sorted(Path(folder).glob("*")) if folder else ():
+            if not program.name.startswith(COMPILERS) and not (bins / program.name).exists():
+                (bins / program.name).symlink_to(program)
+    return bins
+
+
+def constraints(place: Path, torch: str | None) -> Path:
+    """Return the constraints to install with: those of the repository, with another torch if one is asked for."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    if torch:
+        lines = [line for line in lines if not line.startswith("torch==")] + [f"torch=={torch}"]
+    path = place / "constraints.txt"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def fitting_wheel(python: Path, dist: Path) -> Path:
+    """Return the wheel for a Python: that of its version, otherwise the one of the stable ABI."""
+    code = "import sys; print('cp%d%d' % sys.version_info[:2])"
+    tag = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    found = [*dist.glob(f"*-{tag}-{tag}-*.whl"), *dist.glob("*-abi3-*.whl")]
+    if not found:
+        sys.exit(f"{dist}: has no wheel for {tag}")
+    return found[0].resolve()
+
+
+def test_tools() -> list[str]:
+    """Return what the tests need, as pyproject.toml lists it."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed: list[str] = project["optional-dependencies"]["test"]
+    return needed
+
+
+if __name__ == "__main__":
+    main()
