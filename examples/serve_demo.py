@@ -32,7 +32,8 @@ def train() -> Path:
     run = HOME / "run"
     if not (run / "result.json").exists():
         settings = [word for setting in SMALLER for word in ("--set", setting)]
-        subprocess.run(shadow("train", str(RECIPE), *settings, "--out", str(run)), check=True)
+        fresh = shadow("train", str(RECIPE), *settings, "--out", str(run))
+        subprocess.run(shadow("resume", str(run)) if run.exists() else fresh, check=True)
     return run
 
 
