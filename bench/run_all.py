@@ -17,9 +17,9 @@ from common import CACHE
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SCRIPTS = (
-    *("ppr", "katz_heat", "induce", "khop", "extractors", "pair_scopes", "threads", "scaling", "collate"),
+    *("ppr", "katz_heat", "induce", "khop", "extractors", "pair_scopes", "threads", "scaling", "seeds", "collate"),
     *("saint_sampling", "training_step", "epoch", "latency", "full_batch", "normal_inference", "learned"),
-    *("diffuse", "generate", "ingest", "disk_reads", "prediction_order", "names", "startup"),
+    *("diffuse", "generate", "ingest", "disk_reads", "prediction_order", "names", "startup", "serving"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "bind_changes.h"
 #include "binding.h"
 #include "combine.h"
 #include "engine.h"
@@ -20,14 +21,27 @@
 namespace shadow {
 namespace {
 
+// Whether an extractor reads nothing but the lists of nodes that it meets, so that it can read changed ones. Katz needs
+// a bound for the whole graph; walks, fires and similarity need arrays beside the lists.
+bool reads_lists_alone(const ExtractOptions& options) {
+  return std::holds_alternative<NodeOptions>(options) || std::holds_alternative<KhopOptions>(options) ||
+         std::holds_alternative<PprOptions>(options) || std::holds_alternative<StochasticPprOptions>(options) ||
+         std::holds_alternative<SharedPprOptions>(options) || std::holds_alternative<HeatOptions>(options) ||
+         std::holds_alternative<GivenOptions>(options);
+}
+
 nb::tuple extract_scopes(const GraphView& graph, const In2<int64_t>& targets, const Request& request) {
   check_threads(request.num_threads);
   if (targets.shape(1) < 1) throw std::invalid_argument("targets must have at least one column");
   if (request.scope.max_nodes < 1) throw std::invalid_argument("max_nodes must be at least 1");
+  if (graph.changes && !reads_lists_alone(request.extract)) {
+    throw std::invalid_argument("graph must be one without changes for this extractor; compact it first");
+  }
   Scopes scopes = std::visit(
       [&](const auto& indices) {
-        const auto csr = csr_of(graph, indices);
         const nb::gil_scoped_release release;
+        const Reading reading(graph.changes.get());
+        const auto csr = changed_csr_of(graph, indices);
         return extract(csr, targets.data(), static_cast<int64_t>(targets.shape(0)),
                        static_cast<int64_t>(targets.shape(1)), request);
       },
@@ -76,6 +90,30 @@ nb::tuple extract_ppr(const GraphView& graph, const In2<int64_t>& targets, int64
   Request request = request_of(options, max_nodes, positions, seed, num_threads, hide);
   request.bare = bare;
   return extract_scopes(graph, targets, request);
+}
+
+nb::tuple extract_shared_ppr(const GraphView& graph, const In2<int64_t>& targets, const In1<double>& shares,
+                             int64_t topk, double teleport, double tolerance, double precision, double threshold,
+                             bool relative_threshold, int64_t max_nodes, bool positions, uint64_t seed, int num_threads,
+                             int hide) {
+  const bool valid = topk >= 1 && is_teleport(teleport) && is_tolerance(tolerance) && precision > 0 && threshold >= 0;
+  if (!valid) throw std::invalid_argument("options of a PPR extraction are out of range");
+  if (targets.shape(0) != 1 || shares.shape(0) != targets.shape(1)) {
+    throw std::invalid_argument("targets must be one row, with a share for each");
+  }
+  double total = 0;
+  for (size_t at = 0; at < shares.shape(0); ++at) {
+    count_steps(1);
+    const double share = shares.data()[at];
+    if (!(share > 0)) throw std::invalid_argument("shares must be positive");
+    if (at > 0 && targets.data()[at] <= targets.data()[at - 1]) {
+      throw std::invalid_argument("targets must ascend without duplicates");
+    }
+    total += share;
+  }
+  if (!(std::abs(total - 1) < 1e-6)) throw std::invalid_argument("shares must be 1 in all");
+  const SharedPprOptions options{{teleport, topk, tolerance, precision, threshold, relative_threshold}, shares.data()};
+  return extract_scopes(graph, targets, request_of(options, max_nodes, positions, seed, num_threads, hide));
 }
 
 using Matrix = Array<nb::ro, nb::ndim<2>>;
@@ -335,6 +373,10 @@ void bind_scopes(nb::module_& m) {
         nb::arg("topk"), nb::arg("teleport"), nb::arg("tolerance"), nb::arg("precision"), nb::arg("threshold"),
         nb::arg("relative_threshold"), nb::arg("stochastic"), nb::arg("max_nodes"), nb::arg("positions"),
         nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0, nb::arg("bare") = false);
+  m.def("extract_shared_ppr", &extract_shared_ppr, Guarded(), nb::arg("graph"), nb::arg("targets").noconvert(),
+        nb::arg("shares").noconvert(), nb::kw_only(), nb::arg("topk"), nb::arg("teleport"), nb::arg("tolerance"),
+        nb::arg("precision"), nb::arg("threshold"), nb::arg("relative_threshold"), nb::arg("max_nodes"),
+        nb::arg("positions"), nb::arg("seed"), nb::arg("num_threads"), nb::arg("hide") = 0);
   nb::class_<FeatureArrays>(m, "Features")
       .def_static("dense", &FeatureArrays::dense, Guarded(), nb::arg("matrix").noconvert(),
                   nb::arg("scale").noconvert() = nb::none())

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -123,12 +124,15 @@ class Block {
   T* data_;
 };
 
-// Borrowed arrays of a graph; the object keeps them alive.
+struct GraphChanges;  // see bind_changes.h
+
+// Borrowed arrays of a graph, and the changes made to it; the object keeps them alive.
 struct GraphView {
   In1<int64_t> indptr;
   std::variant<In1<int32_t>, In1<int64_t>> indices;
   std::optional<In1<float>> weight;
   bool symmetric;
+  std::shared_ptr<GraphChanges> changes;  // null for a graph as it is stored
 
   GraphView(In1<int64_t> indptr_in, std::variant<In1<int32_t>, In1<int64_t>> indices_in,
             std::optional<In1<float>> weight_in, bool symmetric_in)
@@ -176,8 +180,9 @@ class Interruptible {
 // For every function that Python sees.
 using Guarded = nb::call_guard<Interruptible>;
 
+// The graph without its changes.
 template <class Indices>
-auto csr_of(const GraphView& graph, const Indices& indices) {
+auto stored_csr_of(const GraphView& graph, const Indices& indices) {
   using Id = std::decay_t<decltype(indices.data()[0])>;
   return Csr<Id>{graph.indptr.data(),
                  indices.data(),
@@ -187,11 +192,19 @@ auto csr_of(const GraphView& graph, const Indices& indices) {
                  graph.symmetric};
 }
 
+// The same for work that reads the arrays as a whole, which changes are not in.
+template <class Indices>
+auto csr_of(const GraphView& graph, const Indices& indices) {
+  if (graph.changes) throw std::invalid_argument("graph must be one without changes for this; compact it first");
+  return stored_csr_of(graph, indices);
+}
+
 inline void check_threads(int num_threads) {
   if (num_threads < 1 || num_threads > 1024) throw std::invalid_argument("num_threads must be from 1 to 1024");
 }
 
 // One function for each file of bindings.
+void bind_changes(nb::module_& m);
 void bind_scopes(nb::module_& m);
 void bind_batches(nb::module_& m);
 void bind_rows(nb::module_& m);

@@ -254,7 +254,7 @@ class ClosureBuilder {
       count_steps(row.size());
       WeightSum sum;
       for (int64_t entry = row.position; entry < row.position + row.size(); ++entry) sum.add(csr_.weight[entry]);
-      degree = csr_.checked(sum, row.position, row.position + row.size());
+      degree = csr_.checked(sum, row);
     }
     closure_.degree.push_back(static_cast<float>(degree));
   }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "changes.h"
 #include "pages.h"
 #include "prefetch.h"
 
@@ -48,29 +49,24 @@ struct WeightSum {
 };
 
 template <class Id>
-struct Row {
-  const Id* begin;
-  const Id* end;
-  int64_t position;  // of begin in the graph's indices
-  int64_t size() const { return end - begin; }
-};
-
-template <class Id>
 struct Csr {
   const int64_t* indptr;
   const Id* indices;
   const float* weight;  // null for an unweighted graph
   int64_t num_nodes;
   int64_t num_edges;
-  bool symmetric;     // every edge is there in both directions
-  bool asks = false;  // lists come from the disk: ask for those that will be read soon
+  bool symmetric;                        // every edge is there in both directions
+  bool asks = false;                     // lists come from the disk: ask for those that will be read soon
+  const Changes<Id>* changes = nullptr;  // lists in place of the arrays'; num_nodes and num_edges count them
 
   int64_t degree(Id node) const { return row(node).size(); }
 
-  Row<Id> row(Id node) const {
-    const int64_t first = indptr[node], last = indptr[node + 1];
-    if (first < 0 || last < first || last > num_edges) throw_bad_row(node);
-    return {indices + first, indices + last, first};
+  Row<Id> row(Id node) const { return changes == nullptr ? stored_row(node, num_edges) : changed_row(node); }
+
+  // The weights of a list; null for an unweighted graph.
+  const float* weights_of(const Row<Id>& row) const {
+    if (weight == nullptr) return nullptr;
+    return row.own == nullptr ? weight + row.position : row.own->weight.data();
   }
 
   // Have the system read a list that will be needed soon, given by where it begins and its length. Of a hub's list,
@@ -85,7 +81,7 @@ struct Csr {
 
   void ask_list(Id node) const {
     const Row<Id> list = row(node);
-    ask_list(list.position, list.size());
+    if (list.own == nullptr) ask_list(list.position, list.size());
   }
 
   // Which entry of the list of `node` is `neighbour`, or -1. Halving without a branch: which half it is, is a coin
@@ -115,16 +111,17 @@ struct Csr {
   }
 
   // The weight at a position of `indices`. Like ids, it may have changed since it was verified.
-  float weight_at(int64_t position) const {
-    const float value = weight[position];
+  float weight_at(int64_t position) const { return checked_weight(weight[position], position); }
+
+  float checked_weight(float value, int64_t position) const {
     if (!(value >= 0 && value <= std::numeric_limits<float>::max())) throw_bad_weight(value, position);
     return value;
   }
 
-  // Return a sum of weights at the positions from first to last; throw if one of them is none.
-  double checked(const WeightSum& sum, int64_t first, int64_t last) const {
-    if (!sum.is_good()) {
-      while (first < last) weight_at(first++);
+  // Return a sum of weights of a list; throw if one of them is none. Those of changed lists were checked before.
+  double checked(const WeightSum& sum, const Row<Id>& row) const {
+    if (!sum.is_good() && row.own == nullptr) {
+      for (int64_t entry = 0; entry < row.size(); ++entry) weight_at(row.position + entry);
     }
     return sum.total;
   }
@@ -133,6 +130,19 @@ struct Csr {
   Id taken(int64_t id, const char* name) const {
     if (!has(id)) throw_bad_argument(name, id, num_nodes);
     return static_cast<Id>(id);
+  }
+
+ private:
+  Row<Id> stored_row(Id node, int64_t stored_edges) const {
+    const int64_t first = indptr[node], last = indptr[node + 1];
+    if (first < 0 || last < first || last > stored_edges) throw_bad_row(node);
+    return {indices + first, indices + last, first, nullptr};
+  }
+
+  Row<Id> changed_row(Id node) const {
+    if (const OwnRow<Id>* const own = changes->find(node)) return own->row();
+    if (static_cast<int64_t>(node) >= changes->stored_nodes()) return {nullptr, nullptr, 0, nullptr};
+    return stored_row(node, changes->stored_edges());
   }
 };
 

@@ -36,6 +36,12 @@ struct StochasticPprOptions {
   PprOptions ppr;
 };
 
+// One scope of several targets with a share of the restarts each; topk is of the scope, not of each target.
+struct SharedPprOptions {
+  PprOptions ppr;
+  const double* shares;  // one for each target, 1 in all; no target twice
+};
+
 // Nodes that were chosen elsewhere, best first: scope b is offered node_id[ptr[b], ptr[b + 1]).
 struct GivenOptions {
   const int64_t* ptr;
@@ -54,8 +60,9 @@ struct SimilarOptions {
   const int64_t* more_id = nullptr;
 };
 
-using ExtractOptions = std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, KatzOptions,
-                                    HeatOptions, RwrOptions, SimrankOptions, FireOptions, SimilarOptions, GivenOptions>;
+using ExtractOptions =
+    std::variant<NodeOptions, KhopOptions, PprOptions, StochasticPprOptions, SharedPprOptions, KatzOptions, HeatOptions,
+                 RwrOptions, SimrankOptions, FireOptions, SimilarOptions, GivenOptions>;
 
 // What is done with the edges between the two targets of a pair.
 enum class Hide {
@@ -122,6 +129,10 @@ struct Worker {
             note(khop);
           } else if constexpr (std::is_same_v<Options, PprOptions>) {
             rank_by(ppr, csr, options, hidden, scope);
+          } else if constexpr (std::is_same_v<Options, SharedPprOptions>) {
+            scope.max_nodes = std::min(scope.max_nodes, options.ppr.topk);
+            ppr.rank(csr, targets.data(), count, options.ppr, hidden, ranking, options.shares);
+            note(ppr);
           } else if constexpr (std::is_same_v<Options, KatzOptions>) {
             rank_by(katz, csr, options, hidden, scope);
           } else if constexpr (std::is_same_v<Options, HeatOptions>) {

@@ -175,7 +175,7 @@ class Inducer {
       const int32_t other = members_.find(neighbour);
       const bool mirrored = other >= 0 && mirrors_[static_cast<size_t>(other)];
       if (other < 0 || (is_paired_ && other > scanned.label && !mirrored)) continue;
-      put(scanned.label, other, scanned.row.position + entry);
+      put(scanned.label, other, scanned.row.position_of(entry));
       if (mirrored) put_mirror(csr, neighbour, nodes[scanned.label], other, scanned.label);
     }
   }
@@ -233,7 +233,7 @@ class Inducer {
     for (size_t key = 0; key < keys_.size(); ++key) {
       const auto [node, label] = keys_[key];
       if (*base_[key] != node) continue;
-      put(hub, label, row.position + (base_[key] - row.begin));
+      put(hub, label, row.position_of(base_[key] - row.begin));
       if (csr.symmetric && label != hub) put_mirror(csr, node, nodes[hub], label, hub);
     }
   }
@@ -255,7 +255,7 @@ class Inducer {
     if (is_paired_) return;
     const int64_t entry = csr.entry_of(node, neighbour);
     if (entry < 0) throw CorruptGraph("an undirected graph holds an edge in one direction only");
-    put(row, column, csr.row(node).position + entry);
+    put(row, column, csr.row(node).position_of(entry));
   }
 
   struct ScannedRow {

@@ -22,8 +22,11 @@ class Met {
  public:
   static constexpr size_t kAhead = 4;  // how many nodes before its turn the list of one is asked for
 
-  // Forget everything and meet the targets. hide_link: as if there were no edge between the first two.
-  void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) {
+  // Forget everything and meet the targets. hide_link: as if there were no edge between the first two. shares: of each
+  // target in what goes home, 1 in all; null for equal ones.
+  void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link,
+             const double* shares = nullptr) {
+    shares_ = shares;
     index_.start(targets, num_targets);
     masses_.clear();
     num_targets_ = num_targets;
@@ -42,10 +45,10 @@ class Met {
     if (csr.weight == nullptr) return static_cast<double>(row.size() - (gap >= 0));
     const int64_t stride = 1 + (row.size() - 1) / max_row;
     count_steps(row.size() / stride);
-    const float* const weight = csr.weight + row.position;
+    const float* const weight = csr.weights_of(row);
     WeightSum sum;
     for (int64_t entry = 0; entry < row.size(); entry += stride) sum.add(entry == gap ? 0 : weight[entry]);
-    return csr.checked(sum, row.position, row.position + row.size()) * static_cast<double>(stride);
+    return csr.checked(sum, row) * static_cast<double>(stride);
   }
 
   // Call receive(number, share times the weight of the edge) for each neighbour of a node, and make_room(count) before
@@ -81,12 +84,17 @@ class Met {
     }
   }
 
-  // Send mass to the targets, in equal shares.
+  // Send mass to the targets, by their shares.
   template <class MakeRoom, class Receive>
   void share_out(double amount, MakeRoom&& make_room, Receive&& receive) const {
     count_steps(num_targets_);
     make_room(static_cast<size_t>(num_targets_));
-    for (int32_t target = 0; target < num_targets_; ++target) receive(target, amount / num_targets_);
+    for (int32_t target = 0; target < num_targets_; ++target) receive(target, home_share(target, amount));
+  }
+
+  // What a target gets of mass that goes home.
+  double home_share(int32_t target, double amount) const {
+    return shares_ == nullptr ? amount / num_targets_ : amount * shares_[target];
   }
 
   // The count-th best value(mass); count is from 1 to the number of nodes met.
@@ -168,7 +176,7 @@ class Met {
     add_masses(csr);
     make_room(static_cast<size_t>(last - first));
     // The weights were checked when they were summed (total_weight, radius.h).
-    const float* const weight = csr.weight == nullptr ? nullptr : csr.weight + row.position;
+    const float* const weight = csr.weights_of(row);
     for (int64_t entry = first; entry < last; ++entry) {
       receive(numbers[entry - first], weight == nullptr ? share : share * weight[entry * stride]);
     }
@@ -177,6 +185,7 @@ class Met {
   NodeIndex<Id> index_;
   std::vector<Mass> masses_;
   std::vector<double> values_;
+  const double* shares_ = nullptr;
   int32_t num_targets_ = 0;
   int64_t edges_touched_ = 0, num_hidden_ = 0;
   int64_t gap_[2] = {-1, -1};  // entry of each of two targets' lists that is hidden, or -1

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
       .def(nb::init<In1<int64_t>, std::variant<In1<int32_t>, In1<int64_t>>, std::optional<In1<float>>, bool>(),
            Guarded(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
            nb::arg("weight").noconvert().none(), nb::arg("symmetric"));
+  bind_changes(m);
   bind_scopes(m);
   bind_batches(m);
   bind_rows(m);

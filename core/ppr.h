@@ -35,12 +35,12 @@ struct Mass {
 template <class Id>
 class Ppr {
  public:
-  // Push from the targets (each with the same share of the restarts) and fill `ranking` with the touched nodes: targets
-  // first, the others with their estimated scores as far as they pass the threshold. hide_link: as if there were no
-  // edge between two targets.
+  // Push from the targets (each with its share of the restarts, the same if null) and fill `ranking` with the touched
+  // nodes: targets first, the others with their estimated scores as far as they pass the threshold. hide_link: as if
+  // there were no edge between two targets.
   void rank(const Csr<Id>& csr, const Id* targets, int32_t num_targets, const PprOptions& options, bool hide_link,
-            Ranking<Id>& ranking) {
-    start(csr, targets, num_targets, hide_link);
+            Ranking<Id>& ranking, const double* shares = nullptr) {
+    start(csr, targets, num_targets, hide_link, shares);
     if (options.tolerance > 0) {
       push(csr, options.tolerance, options.teleport);
       self_share_ = far_share_ = 0;
@@ -56,11 +56,12 @@ class Ppr {
  private:
   enum Flag : uint32_t { kQueued = 1, kPushed = 2, kTarget = 4 };
 
-  void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link) {
-    met_.start(csr, targets, num_targets, hide_link);
+  void start(const Csr<Id>& csr, const Id* targets, int32_t num_targets, bool hide_link, const double* shares) {
+    met_.start(csr, targets, num_targets, hide_link, shares);
     num_pushed_ = 0;
-    for (Mass& mass : met_.masses()) {
-      mass.residual = 1.0 / num_targets;
+    for (int32_t target = 0; target < num_targets; ++target) {
+      Mass& mass = met_[static_cast<size_t>(target)];
+      mass.residual = met_.home_share(target, 1.0);
       mass.flags = kTarget;
     }
   }

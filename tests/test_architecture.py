@@ -28,6 +28,7 @@ ROOMS = (
     "normal",
     "training",
     "inference",
+    "serve",
     "studies",
     "cli",
 )
@@ -97,7 +98,7 @@ def test_a_breach_names_file_line_and_rooms(tmp_path, monkeypatch):
 
 def test_the_package_holds_the_rooms_and_little_else():
     entries = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
-    assert entries == {*ROOMS, "__init__.py", "__main__.py", "_core.pyi", "py.typed"}
+    assert entries == {*ROOMS, "__init__.py", "__main__.py", "_core.pyi", "client.py", "py.typed"}
 
 
 def test_only_five_rooms_use_the_compiled_core():

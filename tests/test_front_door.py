@@ -19,7 +19,7 @@ PAGES = [
     *sorted((ROOT / "docs" / "extractors").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-OPEN = {"shadow_gnn", "shadow_gnn.extract", "shadow_gnn.nn"}
+OPEN = {"shadow_gnn", "shadow_gnn.client", "shadow_gnn.extract", "shadow_gnn.nn"}
 PACKAGES = pytest.mark.parametrize("package", [shadow_gnn, nn], ids=lambda package: package.__name__)
 
 

@@ -36,7 +36,7 @@ def test_help_groups_every_command_under_a_heading():
     assert headings(page) == HEADINGS
     for group in (app, *(inner.typer_instance for inner in app.registered_groups)):
         for command in group.registered_commands:
-            assert re.search(rf"^  (data )?{command.name} ", page, re.MULTILINE), command.name
+            assert re.search(rf"^  (data |graph )?{command.name} ", page, re.MULTILINE), command.name
     assert page.index("data import") < page.index("Scopes:") < page.index("  extract ") < page.index("Training:")
     assert "shadow data import edges.csv my-graph" in page
 

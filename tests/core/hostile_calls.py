@@ -48,8 +48,8 @@ def entries() -> set[str]:
             continue
         if isinstance(value, type):
             members = {f"{name}.{member}" for member in vars(value) if not member.startswith("_")}
-            # Features has no constructor: it is made by its static methods.
-            found |= members | ({name} if name != "Features" else set())
+            # These have no constructor: they are made by static methods.
+            found |= members | ({name} if name not in ("Features", "Changes") else set())
         elif callable(value):
             found.add(name)
     return found
@@ -82,10 +82,48 @@ def extraction(name: str, options: Callable[[random.Random, int], dict[str, Any]
     def make(rng: random.Random) -> tuple[Callable[..., object], list[Any], dict[str, Any]]:
         size = nodes(rng)
         targets = ids(rng, size, rng.choice([0, 1, 3]), rng.choice([1, 1, 2, 5]))
-        graph = view(rng, size)
+        graph = view(rng, size) if rng.random() < 0.8 else changes(rng, size).view()
         return getattr(_core, name), [graph, targets], options(rng, size) | common(rng)
 
     return make
+
+
+def edits(rng: random.Random, size: int) -> list[Any]:
+    """Return entries to set or to remove, of at most `size` nodes."""
+    count = rng.choice([0, 1, 3, 20]) if size else 0
+    position = np.array([rng.choice([-1, 10**6, 10**6 + 1]) for _ in range(count)], np.int64)
+    weight = np.array([rng.choice([0.5, 1.0, 3.0]) for _ in range(count)], np.float32)
+    return [ids(rng, size, count), ids(rng, size, count), weight, position]
+
+
+def changes(rng: random.Random, size: int) -> _core.Changes:
+    """Return changes of a graph that may lie, in one layer or two."""
+    made = _core.Changes.of(view(rng, size))
+    for _ in range(rng.choice([0, 1, 2])):
+        added = rng.choice([0, 2])
+        made.add_nodes(added)
+        size += added
+        made.apply(*edits(rng, min(size, made.num_nodes)))
+        made = made.above() if rng.random() < 0.5 else made
+    return made
+
+
+def of_changes(use: Callable[[Any], object], *more: int) -> Make:
+    """Return a generator of what changes are asked."""
+    return lambda rng: (use, [changes(rng, nodes(rng)), *more], {})
+
+
+def make_apply(rng: random.Random) -> tuple[Callable[..., object], list[Any], dict[str, Any]]:
+    size = nodes(rng)
+    made = changes(rng, size)
+    return made.apply, edits(rng, size), {}
+
+
+def make_lists_of(rng: random.Random) -> tuple[Callable[..., object], list[Any], dict[str, Any]]:
+    size = nodes(rng)
+    made = changes(rng, size)
+    first = rng.randrange(size + 1)
+    return _core.lists_of, [made.view(), first, rng.randrange(first, size + 1)], {}
 
 
 def ppr_options(rng: random.Random, _: int) -> dict[str, Any]:
@@ -100,6 +138,14 @@ def ppr_options(rng: random.Random, _: int) -> dict[str, Any]:
         "max_nodes": rng.choice([1, 5, BIG]),
         "bare": rng.random() < 0.2,
     }
+
+
+def make_shared_ppr(rng: random.Random) -> tuple[Callable[..., object], list[Any], dict[str, Any]]:
+    size = rng.choice([1, 5, 30])
+    targets = np.unique(ids(rng, size, 3))[None]
+    shares = np.full(targets.shape[1], 1 / targets.shape[1])
+    options = {name: value for name, value in ppr_options(rng, size).items() if name not in ("stochastic", "bare")}
+    return _core.extract_shared_ppr, [view(rng, size), targets, shares], options | common(rng)
 
 
 def khop_options(rng: random.Random, _: int) -> dict[str, Any]:
@@ -398,9 +444,19 @@ def of_names(name: str) -> Make:
 
 GENERATORS: dict[str, Make] = {
     "GraphView": make_view,
+    "Changes.of": lambda rng: (_core.Changes.of, [view(rng, nodes(rng))], {}),
+    "Changes.above": of_changes(_core.Changes.above),
+    "Changes.view": of_changes(_core.Changes.view),
+    "Changes.add_nodes": of_changes(_core.Changes.add_nodes, 3),
+    "Changes.apply": make_apply,
+    "Changes.num_nodes": of_changes(_core.Changes.num_nodes.fget),  # type: ignore[attr-defined]
+    "Changes.num_edges": of_changes(_core.Changes.num_edges.fget),  # type: ignore[attr-defined]
+    "Changes.num_rows": of_changes(_core.Changes.num_rows.fget),  # type: ignore[attr-defined]
+    "lists_of": make_lists_of,
     "extract_node": extraction("extract_node", lambda _, __: {}),
     "extract_khop": extraction("extract_khop", khop_options),
     "extract_ppr": extraction("extract_ppr", ppr_options),
+    "extract_shared_ppr": make_shared_ppr,
     "extract_similar": extraction("extract_similar", similar_options),
     "extract_katz": extraction("extract_katz", katz_options),
     "extract_heat": extraction("extract_heat", heat_options),

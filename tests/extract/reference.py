@@ -53,10 +53,13 @@ def walks(graph: Graph) -> nx.DiGraph[int]:
     return frozen
 
 
-def dense_ppr(graph: Graph, targets: list[int], teleport: float) -> NDArray[np.float64]:
-    """Solve p = teleport * s + (1 - teleport) * P^T p, where dead ends restart."""
-    start = np.zeros(graph.num_nodes)
-    start[list(dict.fromkeys(targets))] = 1 / len(set(targets))
+def dense_ppr(
+    graph: Graph, targets: list[int], teleport: float, weights: list[float] | None = None
+) -> NDArray[np.float64]:
+    """Solve p = teleport * s + (1 - teleport) * P^T p, where dead ends restart; weights: of distinct targets in s."""
+    start = start_of(graph, targets)
+    if weights is not None:
+        start[targets] = np.array(weights) / sum(weights)
     transition = np.zeros((graph.num_nodes, graph.num_nodes))
     for tail, head, data in walks(graph).edges(data=True):
         transition[tail, head] = data["weight"]

@@ -18,6 +18,8 @@ import typer
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import append, diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend
+from shadow_gnn.cli.data import append, compact, diffuse, generate, get, importing, info
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend, serve
 from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
@@ -45,6 +47,9 @@ add_command(data, "list", get.list_command)
 add_command(data, "generate", generate.generate_command)
 add_command(data, "diffuse", diffuse.diffuse_command)
 app.add_typer(data, name="data", rich_help_panel="Data")
+graph = new_app("Maintain graph folders that are served.")
+add_command(graph, "compact", compact.compact_command)
+app.add_typer(graph, name="graph", rich_help_panel="Data")
 _COMMANDS = {
     "Scopes": {
         "extract": extract.extract_command,
@@ -67,6 +72,7 @@ _COMMANDS = {
         "predict": predict.predict_command,
         "explain": explain.explain_command,
         "recommend": recommend.recommend_command,
+        "serve": serve.serve_command,
         "correct": correct.correct_command,
         "ensemble": ensemble.ensemble_command,
         "export": export.export_command,

@@ -23,6 +23,7 @@ from shadow_gnn.extract.kinds.simrank import SimrankExtractor
 from shadow_gnn.extract.options import Topk
 from shadow_gnn.extract.protocol import Extractor
 from shadow_gnn.extract.scope_file import Origin, sorted_nodes, write_scope_file
+from shadow_gnn.extract.seeds import Seeds
 from shadow_gnn.extract.subgraphs import Subgraphs
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "PprDiffusion",
     "PprExtractor",
     "RwrExtractor",
+    "Seeds",
     "SimilarExtractor",
     "SimrankExtractor",
     "StochasticPprExtractor",

@@ -22,6 +22,7 @@ from shadow_gnn.extract.options import NamesPath, NotInRecipe, check_options, op
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.scope_graph import check_scope_graph, on_graph
 from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.changes.changed_graph import ChangedGraph
 from shadow_gnn.graph.datasets.resolve import open_any_graph
 from shadow_gnn.graph.record import Graph
 
@@ -41,6 +42,8 @@ class BaseExtractor(ABC):
     """Name in recipes and on the command line."""
     version: ClassVar[int] = 1
     """Version of the algorithm; a change means other scopes for the same options."""
+    follows_changes: ClassVar[bool] = False
+    """True if scopes depend only on the neighbor lists that are read around the target."""
 
     scope_graph: OtherGraph = None
     """Folder of another graph on the same nodes, for example from `shadow data diffuse`, to choose and score nodes in;
@@ -71,6 +74,11 @@ class BaseExtractor(ABC):
     def __call__(self, graph: Graph, targets: ArrayLike, *, seed: int = 0) -> Subgraphs:
         """Extract one scope for each target."""
         graph.raise_damage()
+        if isinstance(graph, ChangedGraph) and not self.reads_changes:
+            raise ValueError(
+                f"{self._owner}: graph must be one without changes, because scopes depend on more than the lists "
+                "around a target; compact the changes first"
+            )
         groups = check_targets(graph, targets, self._owner)
         check_pairs(self._owner, self.hide, groups)
         other = self._scope_graph
@@ -89,6 +97,11 @@ class BaseExtractor(ABC):
     def reads_features(self) -> bool:
         """Whether scopes depend on features: False unless a kind overrides it."""
         return False
+
+    @property
+    def reads_changes(self) -> bool:
+        """Whether scopes of a changed graph can be extracted: not in another graph, and only by kinds that say so."""
+        return self.follows_changes and self.scope_graph is None
 
     @property
     def common(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.protocol import Hide
 from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.changes.changed_graph import ChangedGraph
 from shadow_gnn.graph.node_ids import node_ids
 from shadow_gnn.graph.record import Graph, id_range
 
@@ -58,6 +59,8 @@ def resolve_threads(num_threads: int) -> int:
 
 def view_of(graph: Graph) -> _core.GraphView:
     """Return a graph as the core reads it."""
+    if isinstance(graph, ChangedGraph):
+        return graph.view
     return _core.GraphView(graph.indptr, graph.indices, graph.edge_weight, not graph.directed)
 
 

@@ -18,6 +18,7 @@ from shadow_gnn import _core
 from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.files import expect_reads
 from shadow_gnn.extract.subgraphs import Subgraphs
+from shadow_gnn.graph.changes.changed_graph import ChangedGraph
 from shadow_gnn.graph.record import DenseFeatures, Graph, feature_arrays
 
 Ints = NDArray[np.int64]
@@ -55,9 +56,14 @@ def feature_rows(graph: Graph, node_id: Ints, *, ask: bool | None = None) -> NDA
     ask: request the pages of all rows from the system beforehand, which keeps it from reading what lies between rows
     that are far apart; None does so after the first wait for the disk.
     """
+    if isinstance(graph, ChangedGraph) and graph.features is not None:
+        return graph.features.joined(node_id, lambda stored: _stored_rows(graph.stored, stored, ask))
+    return None if graph.x is None else _stored_rows(graph, node_id, ask)
+
+
+def _stored_rows(graph: Graph, node_id: Ints, ask: bool | None) -> NDArray[np.float32]:
     features = graph.x
-    if features is None:
-        return None
+    assert features is not None
     _check_index("node_id", node_id, features.shape[0])
     if not all(plain(array) for array in feature_arrays(features).values()):
         return features.rows(node_id)
@@ -127,7 +133,9 @@ def expect_scopes(graph: Graph, free_bytes: int) -> None:
 
 def plain(array: NDArray[Any]) -> bool:
     """Tell whether the core can read the array as it is; arrays of a graph folder always are readable."""
-    return bool(array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative)
+    return isinstance(array, np.ndarray) and bool(
+        array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
+    )
 
 
 def _check_index(name: str, index: Ints, num_rows: int) -> None:

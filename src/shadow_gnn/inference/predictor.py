@@ -70,7 +70,7 @@ class Predictor:
 
         Columns and classes with names are put in the order of training: `graph` is then the graph in that order.
         """
-        self.warn = warn
+        self.warn, self.opened_graph = warn, graph
         graph = lined_up(trained.config, graph, warn, trained.import_toml)
         check_model_fits(trained.config, graph)
         if extractor is not None:
@@ -85,7 +85,7 @@ class Predictor:
             for branch, layout in zip(config.branches, model.layouts, strict=True)
             if branch.extractor is not None
         )
-        self._seed = derive_seed("scopes", config.seed, None)
+        self.scope_seed = derive_seed("scopes", config.seed, None)
         self._device = next(model.parameters()).device
         if config.precision == "bf16" and self._device.type == "cpu":
             check_bf16()
@@ -227,7 +227,7 @@ class Predictor:
     def _batch(self, branch: int, targets: Ints) -> Batch:
         """Extract and collate the scopes of one batch in this thread, as a loader does in its own thread."""
         extractor, layout = self.extractors[branch], self.trained.model.layouts[branch]
-        scopes = extractor(self.graph, targets, seed=self._seed)
+        scopes = extractor(self.graph, targets, seed=self.scope_seed)
         batch = collate(
             self.graph,
             scopes,

@@ -15,7 +15,7 @@ from tests.cli import called
 from shadow_gnn.cli.scopes.extract import extract_command
 from shadow_gnn.extract import KINDS
 from shadow_gnn.extract.options import options_of
-from shadow_gnn.graph.record import DenseFeatures, Graph
+from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames
 from shadow_gnn.graph.store import open_graph, save_graph
 
 
@@ -173,3 +173,39 @@ def test_similar_and_another_graph_to_choose_in(folder, tmp_path):
     assert "scope_edges=scope_graph" in numbers(folder, "--extractor", table)["extractor"]
     assert "features to compare" in fault(folder, "--extractor", "similar")
     assert 'scope_edges must be "graph" without' in fault(folder, "--extractor", '{scope_edges = "scope_graph"}')
+
+
+def test_seeds_show_one_scope_with_scores_and_edges(folder):
+    found = numbers(folder, "--seeds", "3,1=2.5")
+    assert sorted(node["id"] for node in found["nodes"]) == [0, 1, 2, 3]
+    assert found["nodes"][0]["id"] == 1
+    assert found["edges"] == [[0, 1], [1, 2], [2, 3]]
+    assert found == numbers(folder, "--seeds", '{"1": 2.5, "3": 1}')
+    shown = run(folder, "--seeds", "1")
+    assert "4 nodes, 3 edges between them" in shown.stdout
+
+
+def test_seeds_by_name(folder):
+    named = replace(open_graph(folder), node_name=NodeNames.of(["a", "b", "c", "d", "4"]))
+    save_graph(named, folder, overwrite=True)
+    found = numbers(folder, "--seeds", "b,d=3", "--extractor", "{kind = 'ppr', topk = 3}")
+    assert sorted(node["name"] for node in found["nodes"]) == ["b", "c", "d"]
+    assert found["nodes"] == sorted(found["nodes"], key=lambda node: -node["score"])
+    (alone,) = numbers(folder, "--seeds", "4")["nodes"]
+    assert (alone["id"], alone["name"], alone["hop"]) == (4, "4", 0)
+    assert alone["score"] == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "more", "message"),
+    [
+        ("x", (), "--seeds must be ids of nodes, as the graph has no names, got 'x'"),
+        ("9", (), "targets must be node ids from 0 to 4, got 9"),
+        ("1=x", (), "--seeds must have a number as the weight of 1, got 'x'"),
+        ("1=-1", (), "weight must be positive and finite, got -1.0"),
+        ("{", (), "--seeds must be ids, names or a JSON object of weights"),
+        ("1", ("--extractor", "full"), "--extractor must be ppr with --seeds, got full"),
+    ],
+)
+def test_wrong_seeds_are_one_line(folder, seeds, more, message):
+    assert message in fault(folder, "--seeds", seeds, *more)

@@ -62,6 +62,14 @@ def extract_command(
     recall_sample: Annotated[
         int, typer.Option(min=0, help="ppr: targets to compare with exact PPR; 0 for none.")
     ] = 100,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NODES",
+            help="Show the one scope of weighted seeds instead: ids or names such as 3,17=2.5, or a JSON object of "
+            "weights. The extractor must be ppr.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
@@ -77,14 +85,39 @@ def extract_command(
       shadow extract my-graph --extractor '{kind = "khop", num_hops = 2, fanout = 10}' --plot scopes.png
       shadow extract my-graph --extractor full --targets 3,17 --json
       shadow extract my-graph --recipe recipe.toml
+      shadow extract my-graph --seeds 3,17=2.5 --extractor '{kind = "ppr", topk = 50}' --json
     """
     from shadow_gnn.recipe.extractor_table import extractor_words
     from shadow_gnn.training.build import build_extractor
 
+    if seeds is not None:
+        _show_retrieval(graph, _chosen(extractor, recipe), seeds, threads, as_json)
+        return
     # As in training, where some extractors draw their scopes at random.
     made = build_extractor(_chosen(extractor, recipe), training=True).with_common(num_threads=threads)
     report = _describe(graph, made, targets, num_targets, seed, recall_sample)
     _show(report, f"{Path(graph).resolve().name}, {extractor_words(made)}", as_json, plot)
+
+
+def _show_retrieval(name: str, extractor: BaseExtractor, seeds: str, threads: int, as_json: bool) -> None:
+    """Print the nodes around seeds, the best first; as JSON also the edges between them."""
+    from shadow_gnn.cli.shared.seeds import read_seeds
+    from shadow_gnn.extract import PprExtractor
+    from shadow_gnn.extract.retrieval import retrieve
+    from shadow_gnn.graph.datasets.resolve import open_any_graph
+
+    if not isinstance(extractor, PprExtractor):
+        raise ValueError(f"extract: --extractor must be ppr with --seeds, got {extractor.kind}")
+    graph = open_any_graph(name)
+    found = retrieve(graph, read_seeds(graph, seeds), extractor.with_common(num_threads=threads))
+    rows = found.rows(graph.node_name)
+    if as_json:
+        print_json({"nodes": rows, "edges": found.edges.tolist()})
+        return
+    heads = ("id", *(["name"] if graph.node_name is not None else []), "score", "hop")
+    lines = [[f"{row[head]:.6f}" if head == "score" else str(row[head]) for head in heads] for row in rows]
+    print_table(heads, lines, text_columns=("name",))
+    typer.echo(f"{len(rows):,} nodes, {len(found.edges):,} edges between them")
 
 
 def _chosen(text: str | None, recipe: Path | None) -> BaseExtractor:

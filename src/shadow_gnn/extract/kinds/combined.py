@@ -81,6 +81,11 @@ class CombinedExtractor(BaseExtractor):
         return any(part.extractor.reads_features for part in self.parts)
 
     @property
+    def reads_changes(self) -> bool:
+        """Whether all parts can."""
+        return self.scope_graph is None and all(part.extractor.reads_changes for part in self.parts)
+
+    @property
     def key(self) -> str:
         """Everything that decides a scope."""
         parts = zip(self.parts, self._extractors, strict=True)

@@ -30,6 +30,7 @@ class HeatExtractor(BaseExtractor):
     """
 
     kind = "heat"
+    follows_changes = True
 
     topk: Topk = 200
     t: Annotated[float, Gt(0), Le(100)] = 3.0

@@ -23,6 +23,7 @@ class KhopExtractor(BaseExtractor):
     """Random neighbors within a number of hops, drawn again in each epoch: the paper's L-hop extractor."""
 
     kind = "khop"
+    follows_changes = True
 
     num_hops: NumHops = 2
     fanout: Count = 20
@@ -46,6 +47,7 @@ class FullExtractor(BaseExtractor):
     """All nodes within a number of hops: the scope of a normal GNN of that depth."""
 
     kind = "full"
+    follows_changes = True
 
     num_hops: NumHops = 2
     max_nodes: MaxNodes = None

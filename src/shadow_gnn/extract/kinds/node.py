@@ -22,6 +22,7 @@ class NodeExtractor(BaseExtractor):
     """The target alone; for a pair, both ends and the edge between them. A model on it is an MLP."""
 
     kind = "node"
+    follows_changes = True
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Return the targets."""

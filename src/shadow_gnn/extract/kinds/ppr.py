@@ -6,7 +6,7 @@ Not for: exact PPR vectors; studies/analysis/exact_ppr.py has them for compariso
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -16,6 +16,7 @@ from shadow_gnn import _core
 from shadow_gnn.extract.base_extractor import BaseExtractor
 from shadow_gnn.extract.core_calls import check_targets, run_core
 from shadow_gnn.extract.options import DEFAULT_TELEPORT, NO_CAP, MaxNodes, Positive, Teleport, Tolerance, Topk
+from shadow_gnn.extract.seeds import Seeds
 from shadow_gnn.extract.subgraphs import Subgraphs
 from shadow_gnn.graph.record import Graph
 
@@ -30,6 +31,7 @@ class PprExtractor(BaseExtractor):
     """
 
     kind = "ppr"
+    follows_changes = True
 
     topk: Topk = 200
     teleport: Teleport = DEFAULT_TELEPORT
@@ -45,6 +47,22 @@ class PprExtractor(BaseExtractor):
     """How far the bound is refined: it ends as this share of the topk-th score; smaller is slower and nearer to
     exact."""
     max_nodes: MaxNodes = None
+
+    def __call__(self, graph: Graph, targets: ArrayLike | Seeds, *, seed: int = 0) -> Subgraphs:
+        """Extract one scope for each target, or the one scope of weighted seeds."""
+        if isinstance(targets, Seeds):
+            return self._of_seeds(graph, targets)
+        return super().__call__(graph, targets, seed=seed)
+
+    def _of_seeds(self, graph: Graph, seeds: Seeds) -> Subgraphs:
+        """Take the topk nodes of the highest score, seeds included, by restarts in proportion to the seeds' weights."""
+        if self.scope_graph is not None or not self.deterministic:
+            raise ValueError("PprExtractor: seeds must be used without scope_graph and without draws")
+        graph.raise_damage()
+        node_id = check_targets(graph, seeds.node_id, "PprExtractor").reshape(1, -1)
+        if not 1 <= node_id.size <= self.topk:
+            raise ValueError(f"PprExtractor: seeds must be from 1 to topk ({self.topk}), got {node_id.size}")
+        return _push(self, graph, node_id, 0, shares=seeds.shares)
 
     def choose(self, graph: Graph, targets: NDArray[np.int64], seed: int) -> Subgraphs:
         """Take the nodes of the highest score."""
@@ -98,9 +116,11 @@ def _push(
     topk: int | None = None,
     stochastic: bool = False,
     bare: bool = False,
+    shares: NDArray[np.float64] | None = None,
 ) -> Subgraphs:
+    own: dict[str, Any] = {"stochastic": stochastic, "bare": bare} if shares is None else {"shares": shares}
     return run_core(
-        _core.extract_ppr,
+        _core.extract_ppr if shares is None else _core.extract_shared_ppr,
         graph,
         targets,
         seed=seed,
@@ -111,7 +131,6 @@ def _push(
         precision=ppr.precision,
         threshold=ppr.threshold,
         relative_threshold=ppr.threshold_kind == "relative",
-        stochastic=stochastic,
-        bare=bare,
         max_nodes=NO_CAP if ppr.max_nodes is None else ppr.max_nodes,
+        **own,
     )

@@ -1,0 +1,149 @@
+"""The log of updates: torn and damaged files, full disks, one writer, and the change to a compacted folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shadow_gnn.base.errors import FolderError, WriteError
+from shadow_gnn.graph.changes.log import LOG, NEXT, UpdateLog, frame_of, head_of, read_after, read_log, take_over
+from shadow_gnn.graph.record import Graph
+
+GRAPH = Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32))
+OTHER = Graph(np.array([0, 0, 0, 0]), np.array([], np.int32))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "log"
+
+
+def filled(folder, frames):
+    log = UpdateLog(folder, GRAPH)
+    for records in frames:
+        log.append(records)
+    log.close()
+
+
+def reopened(folder):
+    log = UpdateLog(folder, GRAPH)
+    log.close()
+    return log
+
+
+def test_records_come_back_in_order(folder):
+    filled(folder, [[b"a", b"bb"], [b""], [b"ccc"]])
+    log = reopened(folder)
+    assert log.records == [b"a", b"bb", b"", b"ccc"]
+    assert (log.next_number, log.cut) == (4, 0)
+
+
+def test_a_torn_last_frame_is_cut_off_at_any_byte(folder):
+    filled(folder, [[b"first"], [b"second", b"third"]])
+    whole = (folder / LOG).read_bytes()
+    start = len(head_of(GRAPH).to_bytes()) + len(frame_of([b"first"], 0))
+    for size in range(start, len(whole)):
+        (folder / LOG).write_bytes(whole[:size])
+        log = reopened(folder)
+        assert (log.records, log.cut) == ([b"first"], size - start)
+        assert (folder / LOG).read_bytes() == whole[:start]
+
+
+@given(noise=st.binary(max_size=60))
+def test_noise_after_the_last_frame_is_cut_off(noise, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("log")
+    filled(folder, [[b"first"]])
+    with open(folder / LOG, "ab") as handle:
+        handle.write(noise)
+    log = reopened(folder)
+    assert (log.records, log.cut) == ([b"first"], len(noise))
+
+
+def test_damage_before_whole_frames_is_an_error_wherever_it_is(folder):
+    filled(folder, [[b"first"], [b"second"], [b"third"]])
+    whole = (folder / LOG).read_bytes()
+    last = len(whole) - len(frame_of([b"third"], 2))
+    for place in range(last):
+        spoiled = bytearray(whole)
+        spoiled[place] ^= 0x41
+        (folder / LOG).write_bytes(bytes(spoiled))
+        with pytest.raises(FolderError, match=r"damaged|not a log"):
+            read_log(folder / LOG)
+
+
+def test_one_writer(folder):
+    first = UpdateLog(folder, GRAPH)
+    with pytest.raises(WriteError, match="in use by another process"):
+        UpdateLog(folder, GRAPH)
+    first.close()
+    reopened(folder)
+
+
+def test_a_log_of_another_graph_is_refused(folder):
+    filled(folder, [[b"a"]])
+    with pytest.raises(FolderError, match="must be of the graph in memory, it is of another one"):
+        UpdateLog(folder, OTHER)
+
+
+def test_a_full_disk_loses_nothing_and_later_updates_work(folder, monkeypatch):
+    log = UpdateLog(folder, GRAPH)
+    log.append([b"first"])
+    real = os.pwrite
+
+    def full(handle, data, at):
+        if len(data) > 3:
+            return real(handle, data[:3], at)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(WriteError, match=r"updates.log: cannot be written \(30 bytes needed\): No space left"):
+        log.append([b"second"])
+    monkeypatch.setattr(os, "pwrite", real)
+    log.append([b"third"])
+    log.close()
+    assert reopened(folder).records == [b"first", b"third"]
+
+
+def test_after_a_fault_of_the_disk_no_update_is_taken(folder, monkeypatch):
+    log = UpdateLog(folder, GRAPH)
+    real = os.fdatasync
+
+    def broken(handle):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", broken)
+    with pytest.raises(WriteError, match="Input/output error"):
+        log.append([b"first"])
+    monkeypatch.setattr(os, "fdatasync", real)
+    with pytest.raises(WriteError, match="takes no updates after a fault of the disk"):
+        log.append([b"second"])
+    log.close()
+    assert reopened(folder).records == []
+
+
+def test_followers_read_whole_frames_alone(folder):
+    log = UpdateLog(folder, GRAPH)
+    log.append([b"a"])
+    at = log.size
+    log.append([b"b", b"c"])
+    log.close()
+    assert read_after(folder / LOG, at) == ([b"b", b"c"], log.size)
+    (folder / LOG).write_bytes((folder / LOG).read_bytes()[:-1])
+    assert read_after(folder / LOG, at) == ([], at)
+
+
+def test_a_stopped_change_to_a_compacted_folder_is_finished_or_dropped(folder):
+    filled(folder, [[b"a"]])
+    (folder / NEXT).write_bytes(head_of(OTHER, 1).to_bytes())
+    take_over(folder, GRAPH)
+    assert not (folder / NEXT).exists()
+    assert reopened(folder).records == [b"a"]
+    (folder / NEXT).write_bytes(head_of(OTHER, 1, [("key", "sum", 1, 0)]).to_bytes() + frame_of([b"later"], 1))
+    log = UpdateLog(folder, OTHER)
+    log.close()
+    assert (log.head.first, log.head.keys, log.records, log.next_number) == (1, (("key", "sum", 1, 0),), [b"later"], 2)
