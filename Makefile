@@ -5,12 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(wildcard core/*.h core/*.cpp)
-SANITIZED := build/sanitized
+SANITIZERS := address,undefined
+SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz-core faults sanitized-core wheels test-wheel \
-  docs clean
+.PHONY: help demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
+.PHONY: wheels test-wheel docs clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,8 +58,16 @@ SANITIZED_TESTS := tests/extract tests/core tests/normal tests/nn/sparse/test_op
 sanitize: sanitized-core  ## Run the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer.
 	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m pytest -m "not slow" $(SANITIZED_TESTS)
 
+fuzz: $(VENV)/installed  ## Fuzz the core, the readers of files and damaged folders for SECONDS=300.
+	$(BIN)/python -m tests.fuzz.run --seconds $(or $(SECONDS),300)
+
 fuzz-core: sanitized-core  ## Call every entry of the core with hostile arguments, 100,000 times, under sanitizers.
 	tools/with_sanitized_core.sh $(BIN)/python $(SANITIZED) -m tests.core.hostile_calls --calls $(or $(CALLS),100000)
+
+fuzz-threads:  ## Make 20,000 of these calls under ThreadSanitizer.
+	$(MAKE) sanitized-core SANITIZERS=thread
+	tools/with_sanitized_core.sh $(BIN)/python build/sanitized-thread -m tests.core.hostile_calls \
+	  --calls $(or $(CALLS),20000)
 
 # make faults ONLY=kills COUNT=20 SECONDS=60: one campaign, so many trials of each kind, so much time for each campaign.
 faults: $(VENV)/installed  ## Kill, starve, cut and mislead commands: all campaigns, for at most 25 minutes each.
@@ -66,7 +75,7 @@ faults: $(VENV)/installed  ## Kill, starve, cut and mislead commands: all campai
 	  --seconds $(or $(SECONDS),1500)
 
 sanitized-core: $(VENV)/installed
-	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DSHADOW_SANITIZE=$(SANITIZERS) -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > /dev/null
 	$(BIN)/cmake --build $(SANITIZED)

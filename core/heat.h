@@ -2,6 +2,8 @@
 // Not for: the whole vector of a graph.
 #pragma once
 
+#include <math.h>  // lgamma_r is not in std
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -47,13 +49,23 @@ class Heat {
  private:
   static constexpr double kUnderflow = 1e-280;
 
+  // The plain lgamma also writes a sign to a variable that all threads share.
+  static double log_factorial(double number) {
+#if defined(__GLIBC__) || defined(__APPLE__)
+    int sign;
+    return ::lgamma_r(number + 1, &sign);
+#else
+    return std::lgamma(number + 1);
+#endif
+  }
+
   // Walks are as long as numbers can tell.
   void set_steps(double time) {
     if (time == time_) return;
     time_ = time;
     at_.clear();
     for (double steps = 0; steps <= time || at_.back() > kUnderflow; ++steps) {
-      at_.push_back(std::exp(steps * std::log(time) - time - std::lgamma(steps + 1)));
+      at_.push_back(std::exp(steps * std::log(time) - time - log_factorial(steps)));
     }
     beyond_.assign(at_.size(), 0);
     for (size_t step = at_.size() - 1; step > 0; --step) beyond_[step - 1] = beyond_[step] + at_[step];

@@ -68,8 +68,8 @@ class Inducer {
 
   // Lists are short and far apart, so the machine's own prefetching does not get going: ask for the first lines.
   static void ask_for(const Row<Id>& row) {
-    const char* const first = reinterpret_cast<const char*>(row.begin);
-    for (int line = 0; line < 4; ++line) prefetch(first + 64 * line);
+    const auto first = reinterpret_cast<uintptr_t>(row.begin);  // A number: the lines may be beyond the array.
+    for (uintptr_t line = 0; line < 4; ++line) prefetch(reinterpret_cast<const char*>(first + 64 * line));
   }
 
   // A hub's list is longer than it is worth scanning. Where the graph is symmetric the edges between a hub and the rest

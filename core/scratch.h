@@ -207,7 +207,7 @@ class Members {
     const uint16_t mark = marks_[place_of(node, log_marks_)];
     if (mark == kShared) return find_shared(node);
     const int32_t label = mark == 0 ? 0 : mark - 1;
-    return (mark != 0) & (nodes_[label] == node) ? label : -1;
+    return ((mark != 0) & (nodes_[label] == node)) ? label : -1;
   }
 
  private:

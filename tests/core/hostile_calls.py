@@ -10,8 +10,6 @@ longer than two seconds. `make fuzz-core` runs it with a sanitized core.
 from __future__ import annotations
 
 import argparse
-import mmap
-import os
 import random
 import signal
 import sys
@@ -19,19 +17,19 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import tests.conftest  # noqa: F401  Puts a sanitized core in the place of the installed one.
 from tests.core.hostile_arguments import good_lists, spoil, view
+from tests.watched import FAULT, watch
 
 from shadow_gnn import _core
 
 NAMED = (ValueError, TypeError, IndexError, OverflowError, MemoryError, _core.CorruptGraph, _core.FileChanged)
 PATIENCE = 0.25  # seconds until a call gets the signal
 LIMIT = 2.0  # seconds that any call may take
-DEAF = 30.0  # seconds until a call that answers nothing is given up
-FAULT = 3  # exit code of the process that calls; others are of its death
 BIG = 2**31 - 1
 
 Arguments = tuple[list[Any], dict[str, Any]]
@@ -485,14 +483,14 @@ def _lose_patience(*_: object) -> None:
     raise Patience
 
 
-def work(seed: int, numbers_of_calls: range, at: mmap.mmap) -> int:
-    """Make calls one after the other; return an exit code."""
+def work(seed: int, end: float, numbers_of_calls: range, tell: Callable[[int], None]) -> int:
+    """Make calls one after the other until the end of the time; return an exit code."""
     signal.signal(signal.SIGALRM, _lose_patience)
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     for number in numbers_of_calls:
-        at[:8] = number.to_bytes(8, "little")
-        begin = time.monotonic()
+        tell(number)
+        begin, cpu = time.monotonic(), time.process_time()
         try:
             outcomes[call(seed, number)] += 1
         except Patience:
@@ -501,17 +499,20 @@ def work(seed: int, numbers_of_calls: range, at: mmap.mmap) -> int:
             print(f"call {number} of seed {seed}:", file=sys.stderr)
             traceback.print_exc()
             return FAULT
-        seconds = time.monotonic() - begin
+        # The CPU time of all threads is less than the time on the clock only if others use the machine.
+        seconds = min(time.monotonic() - begin, time.process_time() - cpu)
         slowest = max(slowest, seconds)
         if seconds > LIMIT:
             print(f"call {number} of seed {seed}: took {seconds:.1f} seconds", file=sys.stderr)
             return FAULT
-    missing = set() if len(numbers_of_calls) < 50 * len(GENERATORS) else _never_returned(outcomes)
+        if time.monotonic() > end:
+            break
+    missing = set() if outcomes.total() < 50 * len(GENERATORS) else _never_returned(outcomes)
     if missing:
         print(f"calls of seed {seed}: none returned of {', '.join(sorted(missing))}", file=sys.stderr)
         return FAULT
     ends = Counter(outcome.split(": ")[1] for outcome in outcomes.elements())
-    print(f"{len(numbers_of_calls):,} calls of seed {seed}, {len(GENERATORS)} entries: ", end="")
+    print(f"{outcomes.total():,} calls of seed {seed}, {len(GENERATORS)} entries: ", end="")
     print(", ".join(f"{end} {count:,}" for end, count in ends.most_common()), f"; the slowest took {slowest:.2f} s")
     return 0
 
@@ -521,45 +522,20 @@ def _never_returned(outcomes: Counter[str]) -> set[str]:
     return {name for name in GENERATORS if not outcomes[f"{name}: returned"]}
 
 
-def watch(seed: int, numbers_of_calls: range) -> int:
-    """Let a fork make the calls; tell of its death, and of a call that never ends."""
-    at = mmap.mmap(-1, 8)
-    pid = os.fork()
-    if pid == 0:
-        code = work(seed, numbers_of_calls, at)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    last, since = bytes(at[:8]), time.monotonic()
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        number = int.from_bytes(at[:8], "little")
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            if code not in (0, FAULT):
-                print(f"call {number} of seed {seed}: the process died with {code}", file=sys.stderr)
-            return int(code != 0)
-        if bytes(at[:8]) != last:
-            last, since = bytes(at[:8]), time.monotonic()
-        if time.monotonic() - since > DEAF:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            print(f"call {number} of seed {seed}: is deaf to signals", file=sys.stderr)
-            return 1
-        time.sleep(0.02)
-
-
 def main() -> None:
     """Check that there is a generator for every entry, then call."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
     unknown = entries() ^ set(GENERATORS)
     if unknown:
         sys.exit(f"GENERATORS must be those of the core's entries, these are not in both: {', '.join(sorted(unknown))}")
-    sys.exit(watch(options.seed, range(options.first, options.first + options.calls)))
+    numbers_of_calls = range(options.first, options.first + options.calls)
+    trial = partial(work, options.seed, time.monotonic() + options.seconds)
+    sys.exit(watch(f"seed {options.seed}, call", numbers_of_calls, trial))
 
 
 if __name__ == "__main__":

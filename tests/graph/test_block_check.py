@@ -2,6 +2,9 @@
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -114,3 +117,83 @@ def test_names_of_splits_that_sort_differently_with_their_ending_are_found(tmp_p
     ids = graph.splits["train"]
     save_graph(replace(graph, splits={"a": ids[:3], "a-b": ids[3:]}), tmp_path / "g")
     open_graph(tmp_path / "g")
+
+
+SLOW = """
+import os, sys, time
+from shadow_gnn.graph import block_check
+from shadow_gnn.graph.store import open_graph
+
+block_check.AT_ONCE_BYTES = 0
+read = os.pread
+def slowly(*arguments):
+    time.sleep(60)
+    return read(*arguments)
+os.pread = slowly
+graph = open_graph(sys.argv[1])
+print("open", flush=True)
+"""
+
+
+def slow_process(folder, code):
+    """Start a process whose check of a folder would take minutes, and wait until the folder is open."""
+    command = [sys.executable, "-c", SLOW + code, str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+def test_a_check_that_runs_does_not_delay_the_end_of_the_process(large):
+    _, err = slow_process(large, "").communicate(timeout=50)
+    assert err == ""
+
+
+def test_waiting_for_a_check_answers_an_interrupt(large):
+    process = slow_process(large, "print('waits', flush=True)\ngraph.confirm()\n")
+    assert process.stdout.readline() == "waits\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=50)
+    assert "KeyboardInterrupt" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_neither_waits_for_the_thread_nor_for_its_locks(large):
+    code = """
+os.pread = read
+pid = os.fork()
+if pid == 0:
+    graph.confirm()
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    out, err = slow_process(large, code).communicate(timeout=50)
+    assert (out, err) == ("7\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_thread_and_those_who_wait_share_the_blocks(large, monkeypatch):
+    read, places = os.pread, []
+
+    def counted(handle, size, place):
+        places.append((os.readlink(f"/proc/self/fd/{handle}"), place))
+        return read(handle, size, place)
+
+    monkeypatch.setattr(os, "pread", counted)
+    graph = open_graph(large)
+    graph.confirm()
+    files = {str(path) for path in large.rglob("*.npy")} - {str(large / "blocks.npy")}
+    assert sorted(places) == sorted((path, 0) for path in files)
+
+
+def test_a_check_that_ends_at_once_is_forgotten(large):
+    for _ in range(50):
+        open_graph(large).confirm()
+    assert block_check._running == []
+
+
+def test_a_changed_import_record_is_found(tmp_path):
+    save_graph(full_graph(), tmp_path / "g")
+    flip(tmp_path / "g" / "import.toml", 3)
+    with pytest.raises(FolderError, match=r"import\.toml: was edited or damaged"):
+        open_graph(tmp_path / "g", check=False)

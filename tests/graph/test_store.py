@@ -303,9 +303,9 @@ def test_verify_catches_a_flip_of_any_bit(folder):
 @pytest.mark.parametrize(
     ("name", "array", "text"),
     [
-        ("column_name_ptr", np.array([0, 19, 18]), "column_name_ptr.npy: must not fall"),
+        ("column_name_ptr", np.array([0, 19, 18]), "column_name: NodeNames: ptr must ascend"),
         ("column_name_ptr", np.array([0, 4, 7]), "ptr must run from 0"),
-        ("column_name_text", np.full(18, 255, np.uint8), "column_name_text.npy: is not UTF-8"),
+        ("column_name_text", np.full(18, 255, np.uint8), "column_name: NodeNames: text must be UTF-8"),
         ("column_name_text", np.frombuffer(b"a" * 18, np.uint8), "column_names must differ, 'aaaaaaaaa' appears twice"),
     ],
 )

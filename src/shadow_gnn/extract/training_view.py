@@ -116,7 +116,7 @@ def _check_finite(block: NDArray[np.float32], node_id: Ints) -> None:
 def _row_blocks(graph: Graph) -> list[tuple[int, int]]:
     """Cut the rows into blocks of about the same number of edges, to bound the memory."""
     num_blocks = max(1, -(-graph.num_edges // _BLOCK_EDGES))
-    marks = np.searchsorted(graph.indptr, np.arange(1, num_blocks) * _BLOCK_EDGES)
+    marks = np.searchsorted(graph.lists[0], np.arange(1, num_blocks) * _BLOCK_EDGES)
     ends = np.unique(np.concatenate(([0], marks, [graph.num_nodes]))).tolist()
     return list(pairwise(ends))
 

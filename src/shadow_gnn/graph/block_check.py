@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -47,13 +48,13 @@ class FolderCheck:
             start += num_blocks(size)
         if start != len(sums):
             raise FolderError(f"{folder / 'blocks.npy'}: must have {start} checksums, got {len(sums)}")
-        self._thread: threading.Thread | None = None
         plan = chosen_blocks(sizes, MOST_BYTES)
+        self._left = deque((name, block) for name, blocks in plan.items() for block in blocks)
+        self._thread: threading.Thread | None = None
         if sum(sizes.values()) <= AT_ONCE_BYTES:
-            self._run(plan)
-            self.raise_fault()
+            self.confirm()
             return
-        self._thread = threading.Thread(target=self._in_background, args=(plan,), name="shadow-check", daemon=True)
+        self._thread = threading.Thread(target=self._in_background, name="shadow-check", daemon=True)
         _running.append(self)  # Before the thread, which removes it.
         self._thread.start()
 
@@ -63,46 +64,48 @@ class FolderCheck:
             raise FolderError(self._fault) from self._cause
 
     def confirm(self) -> None:
-        """Wait until the check has ended, and raise the fault if one was found."""
+        """Check the blocks that are left, and raise the fault if one was found.
+
+        The caller takes part: the thread has the lowest priority, so that it alone would take long on a busy machine.
+        """
+        self._run()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join()  # For one block; in a fork, which has no such thread, not at all.
         self.raise_fault()
 
-    def _in_background(self, plan: Blocks) -> None:
+    def _in_background(self) -> None:
         with suppress(OSError, AttributeError):  # Only Linux has priorities of threads.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
-        self._run(plan)
+        self._run()
         if not self._fault:
             _running.remove(self)
 
-    def _run(self, plan: Blocks) -> None:
-        for name, blocks in plan.items():
+    def _run(self) -> None:
+        """Check blocks until none is left; taking one needs no lock, which a fork could inherit locked."""
+        import zlib
+
+        while not self._fault:
             try:
-                wrong = next(self._wrong(name, blocks), None)
+                name, block = self._left.popleft()
+            except IndexError:
+                return
+            try:
+                with open_regular(self._folder / name, follow_links=False) as handle:
+                    data = os.pread(handle.fileno(), CHECK_BYTES, block * CHECK_BYTES)
             except OSError as error:
                 self._fault = f"{self._folder / name}: cannot be read: {error.strerror or error}"
                 self._cause = error
                 return
-            if wrong is not None:
-                place = f"from byte {wrong * CHECK_BYTES:,} on"
+            if zlib.crc32(data) != self._sums[self._first[name] + block]:
+                place = f"from byte {block * CHECK_BYTES:,} on"
                 self._fault = f"{self._folder / name}: was edited or damaged: the checksum {place} does not fit"
-                return
-
-    def _wrong(self, name: str, blocks: range) -> Iterator[int]:
-        import zlib
-
-        with open_regular(self._folder / name, follow_links=False) as handle:
-            for block in blocks:
-                data = os.pread(handle.fileno(), CHECK_BYTES, block * CHECK_BYTES)
-                if zlib.crc32(data) != self._sums[self._first[name] + block]:
-                    yield block
 
 
 _running: list[FolderCheck] = []
 
 
 def confirm_all() -> None:
-    """Wait for all checks of this process, and raise the first fault."""
+    """Finish all checks of this process, and raise the first fault."""
     for check in tuple(_running):  # Threads that end shorten the list.
         check.confirm()
 

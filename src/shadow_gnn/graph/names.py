@@ -60,7 +60,13 @@ class NodeNames:
     def __getitem__(self, node_id: int) -> str:
         if not 0 <= node_id < len(self):
             raise IndexError(f"NodeNames: node_id must be in 0..{len(self) - 1}, got {node_id}")
-        return bytes(self.text[self.ptr[node_id] : self.ptr[node_id + 1]]).decode()
+        start, stop = int(self.ptr[node_id]), int(self.ptr[node_id + 1])
+        if not 0 <= start <= stop <= len(self.text):
+            raise FolderError(f"NodeNames: ptr must ascend from 0 to {len(self.text)}, it does not at row {node_id}")
+        try:
+            return bytes(self.text[start:stop]).decode()
+        except UnicodeDecodeError as error:
+            raise FolderError(f"NodeNames: text must be UTF-8, that of row {node_id} is not: {error}") from error
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and bool(self.lookup([name])[1][0])
@@ -126,7 +132,10 @@ class NodeNames:
 
         with self._naming_folder():
             first, last = _core.prefix_range(*self._arrays, self.order, _bytes(prefix))
-        return np.asarray(self.order[first : min(last, first + most)], dtype=np.int64)
+        found = np.asarray(self.order[first : min(last, first + most)], dtype=np.int64)
+        if len(found) and not 0 <= found.min() <= found.max() < len(self):
+            raise FolderError(f"{self.path or 'names in memory'}: the order of names must be of ids below {len(self)}")
+        return found
 
     def nearest(self, text: str, most: int = 3) -> list[int]:
         """Return the ids of names like a text: those that continue it, then those a few edits away.

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.base.short_repr import as_html, as_line
-from shadow_gnn.graph.checked import checked_lists
+from shadow_gnn.graph.checked import checked_bounds, checked_ids, checked_lists, checked_rows
 from shadow_gnn.graph.names import NodeNames as NodeNames
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ class SparseFeatures:
     @cached_property
     def lists(self) -> tuple[Array, Array]:
         """indptr and indices after a check of every value, made once, for libraries that trust them."""
-        return checked_lists(self.indptr, self.indices, self.num_columns, names=("x_indptr", "x_indices"))
+        return checked_lists(
+            self.indptr, self.indices, self.num_columns, owner="features", names=("x_indptr", "x_indices")
+        )
 
     def rows(self, node_id: Ints) -> NDArray[np.float32]:
         """Return the dense float32 rows of `node_id`: [len(node_id), F]."""
@@ -276,7 +279,38 @@ class Graph:
         The compiled core checks what it reads and takes the arrays themselves.
         """
         names = ("indptr", "indices")
-        return checked_lists(self.indptr, self.indices, self.num_nodes, path=self.path, names=names)
+        return checked_lists(self.indptr, self.indices, self.num_nodes, owner=self._owner, names=names)
+
+    @property
+    def _owner(self) -> object:
+        """The name of the graph in messages."""
+        return self.path or "graph in memory"
+
+    def list_bounds(self, node_id: Ints) -> tuple[Ints, Ints]:
+        """Return where the lists of some nodes begin and end in indices, after a check of these values alone."""
+        return checked_bounds(self.indptr, self.num_edges, node_id, self._owner)
+
+    def degrees(self, node_id: Ints) -> Ints:
+        """Return the lengths of the lists of some nodes, after a check of these values alone."""
+        start, stop = self.list_bounds(node_id)
+        return stop - start
+
+    def senders(self, position: Ints) -> Ints:
+        """Return the ids at some positions of indices, after a check of these values alone."""
+        return checked_ids(self.indices, self.num_nodes, position, self._owner)
+
+    def edges(self, position: Ints) -> Ints:
+        """Return the (sender, receiver) of the edges at some positions, checked. [P, 2]"""
+        rows = checked_rows(self.indptr, self.num_edges, position, self._owner)
+        return np.stack((self.senders(position), rows), axis=1)
+
+    def split(self, name: str) -> Ints:
+        """Return the node ids of a split, after a check of every value."""
+        node_id = np.asarray(self.splits[name], dtype=np.int64)
+        if len(node_id) and not 0 <= node_id.min() <= node_id.max() < self.num_nodes:
+            wrong = node_id.min() if node_id.min() < 0 else node_id.max()
+            raise FolderError(f"{self._owner}: split {name} must have {id_range(self.num_nodes)}, got {int(wrong)}")
+        return node_id
 
     def raise_damage(self) -> None:
         """Raise a FolderError if the check of the folder has found damage so far."""

@@ -279,16 +279,14 @@ def _column_names(folder: Path, arrays: dict[str, Array]) -> tuple[str, ...] | N
     names = _names(arrays, "column_name")
     if names is None:
         return None
-    if (np.diff(names.ptr) < 0).any():
-        raise FolderError(f"{folder / 'column_name_ptr.npy'}: must not fall, it does")
     try:
         return tuple(names[number] for number in range(len(names)))
-    except UnicodeDecodeError as error:
-        raise FolderError(f"{folder / 'column_name_text.npy'}: is not UTF-8: {error}") from error
+    except FolderError as error:
+        raise FolderError(f"{folder}: column_name: {error}") from error
 
 
 def _import_record(folder: Path, manifest: Manifest) -> str | None:
-    """Read import.toml, which must have the size that graph.json says; verify.py compares its checksum."""
+    """Read import.toml, which must have the size and the checksum that graph.json says."""
     entry = manifest.import_record
     if entry is None:
         return None
@@ -298,6 +296,8 @@ def _import_record(folder: Path, manifest: Manifest) -> str | None:
             data = handle.read(entry.num_bytes + 1)
         if len(data) != entry.num_bytes:
             raise FolderError(f"{path}: must have {entry.num_bytes} bytes as {MANIFEST} says, it does not")
+        if checksum_of(data) != entry.blake2b:
+            raise FolderError(f"{path}: was edited or damaged: its checksum does not fit")
         return data.decode()
     except OSError as error:
         raise FolderError(f"{path}: cannot be read: {error.strerror or error}") from error

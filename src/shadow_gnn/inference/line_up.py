@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.extract.gather import array_rows
 from shadow_gnn.extract.training_view import feature_statistics
 from shadow_gnn.graph.importing.columns.plan import ImportPlan, edge_names, read_plan
@@ -165,7 +166,10 @@ def _with_classes(config: ModelConfig, graph: Graph, owner: str, note: Note) -> 
     if new:
         note(f"{owner}: the model does not know the class {new[0]!r}: nodes of {len(new):,} classes count as unlabeled")
     number = np.array([*(place.get(name, -1) for name in own), -1])  # The last is that of unknown labels.
-    return replace(graph, y=number[np.asarray(graph.y)], class_name=NodeNames.of(known))
+    y = np.asarray(graph.y)
+    if len(y) and not -1 <= y.min() <= y.max() < len(own):
+        raise FolderError(f"{owner}: labels must be -1 or one of {len(own)} named classes, got {y.min()} to {y.max()}")
+    return replace(graph, y=number[y], class_name=NodeNames.of(known))
 
 
 def check_classes(config: ModelConfig, graph: Graph) -> None:

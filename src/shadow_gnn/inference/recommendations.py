@@ -50,7 +50,7 @@ def recommend(
             raise ValueError(f"recommend: {name} must be at least 1, got {value}")
     if not 0 <= node_id < graph.num_nodes:
         raise ValueError(f"recommend: node must be a node id from 0 to {graph.num_nodes - 1}, got {node}")
-    known = int(graph.indptr[node_id + 1] - graph.indptr[node_id])
+    known = int(graph.degrees(np.array([node_id]))[0])
     scope = PprExtractor(topk=min(1 + known + num_candidates, graph.num_nodes))(graph, [node_id])
     best = scope.node_id[1:][np.argsort(-scope.score[1:], kind="stable")]
     pairs = np.stack((np.full(len(best), node_id, dtype=np.int64), best), axis=1)

@@ -193,10 +193,11 @@ class _Pass:
 
         Each edge may bring a sender from outside the block; a row that takes more alone is a block of its own.
         """
-        indptr, num_nodes = self.graph.indptr, self.graph.num_nodes
+        num_nodes = self.graph.num_nodes
 
         def cost(stop: int) -> int:
-            num_edges = int(indptr[stop]) - int(indptr[start])
+            (first, _), (_, end) = self.graph.list_bounds(np.array([start, stop - 1]))
+            num_edges = int(end - first)
             rows = (stop - start) * _ROWS_AT_WORK + min(num_edges, num_nodes)
             return rows * _row_bytes(self.branch, self.dtype) + 2 * num_edges * _EDGE_BYTES
 

@@ -126,7 +126,7 @@ class SaintLoader:
     def _degree(self) -> NDArray[np.float32]:
         """Degrees of the graph; sums of weights if batches hold them. [N]"""
         weight = self.graph.edge_weight if "weight" in self.edge_arrays else None
-        return row_sums(self.graph.indptr, weight).astype(np.float32)
+        return row_sums(self.graph.lists[0], weight).astype(np.float32)
 
 
 def _check_statistics(drawer: Drawer, statistics: SaintStatistics) -> None:

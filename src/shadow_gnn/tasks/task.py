@@ -169,7 +169,7 @@ def split_targets(graph: Graph, split: str) -> Ints:
         raise ValueError(
             f"task: graph must have a split {split!r}, {name_of(graph)} has {known}; import it with --split 60/20/20"
         )
-    nodes = np.asarray(graph.splits[split], dtype=np.int64)
+    nodes = graph.split(split)
     if kind == "classes":
         nodes = nodes[_labels(graph, nodes) >= 0]
     elif kind == "values":

@@ -70,12 +70,17 @@ def checkpoint_from_main(checkpoint: Checkpoint | None, ranks: Ranks) -> Checkpo
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], owner: str) -> None:
     """Load weights whose names and shapes must be exactly those of the model."""
+    check_weights(model, weights, owner)
+    model.load_state_dict(weights)
+
+
+def check_weights(model: nn.Module, weights: Mapping[str, Tensor], owner: str) -> None:
+    """Raise unless the names and shapes of weights are exactly those of the model."""
     own = model.state_dict()
     for name in (*own, *weights):
         shapes = [tuple(part[name].shape) if name in part else None for part in (own, weights)]
         if shapes[0] != shapes[1]:
             raise RunError(f"{owner}: weight {name} must have shape {shapes[0]}, as in the model, got {shapes[1]}")
-    model.load_state_dict(weights)
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -201,10 +201,10 @@ def evaluate_by_degree(
     on_output: receives the outputs of each batch as well.
     """
     scores, by_degree, count = Scores(task), DegreeScores(task), 0
-    indptr = (loaders if isinstance(loaders, WholeGraph) else loaders[0]).graph.indptr
+    graph = (loaders if isinstance(loaders, WholeGraph) else loaders[0]).graph
     for output in outputs(model, loaders, precision=precision, on_batch=on_batch):
         node_id = output.node_id.numpy()
-        degree = torch.from_numpy(indptr[node_id + 1] - indptr[node_id])
+        degree = torch.from_numpy(graph.degrees(node_id))
         scores.update(output.logits, _labels(output))
         by_degree.update(output.logits, _labels(output), degree)
         if on_output is not None:

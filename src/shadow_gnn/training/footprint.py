@@ -85,7 +85,7 @@ def _full_batch_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
     batch = None
     if _is_countable(graph):
-        drawn = closure_batch(graph, graph.splits["train"], model.num_layers, features=False)
+        drawn = closure_batch(graph, graph.split("train"), model.num_layers, features=False)
         batch = _joined_counts(drawn, model.num_layers, 1)
     return full_batch_need(counts, model, batch=batch)
 
@@ -93,8 +93,8 @@ def _full_batch_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
 def _saint_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
     if _is_countable(graph):
-        drawn = Drawer(graph, graph.splits["train"], make_sampler(recipe.saint)).nodes(recipe.seed, 0)
-        degree = np.diff(graph.indptr)[drawn].mean() if len(drawn) else 0.0
+        drawn = Drawer(graph, graph.split("train"), make_sampler(recipe.saint)).nodes(recipe.seed, 0)
+        degree = graph.degrees(drawn).mean() if len(drawn) else 0.0
         num_nodes, mean_degree = len(drawn), float(degree)
         batch = BatchCounts((num_nodes,) * (model.num_layers + 1), num_nodes, int(num_nodes * mean_degree))
     else:
@@ -108,7 +108,7 @@ def _neighbor_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     counts, model = graph_counts(graph, recipe.inputs), model_counts(recipe)
     fanouts, size = recipe.neighbor.fanouts, recipe.training.batch_size
     if _is_countable(graph):
-        targets = np.random.default_rng(recipe.seed).permutation(graph.splits["train"])
+        targets = np.random.default_rng(recipe.seed).permutation(graph.split("train"))
         wide = fanouts * model.num_layers if len(fanouts) == 1 else fanouts
         drawn = closure_batch(graph, targets[:size], model.num_layers, fanouts=wide, features=False)
         num_alive = min(-(-len(targets) // size), 1 + BATCHES_AHEAD)
@@ -127,7 +127,7 @@ def _joint_need(recipe: Recipe, graph: Graph) -> MemoryNeed:
     loader = JointLoader(
         graph,
         build_extractor(recipe.extractor, training=True, edge_pos=False),
-        graph.splits["train"],
+        graph.split("train"),
         batch_size=settings.batch_size,
         block_size=recipe.joint.block_size,
         max_nodes=recipe.joint.max_nodes,
@@ -220,12 +220,12 @@ def all_needs(recipe: Recipe, graph: Graph) -> list[MemoryNeed]:
 
 def _sample(graph: Graph) -> NDArray[np.int64]:
     """Choose targets at equal distances, from the training targets if there are any."""
-    train = graph.splits.get("train", ())
+    train = graph.split("train") if "train" in graph.splits else ()
     length = len(train) or graph.num_nodes
     if length == 0:
         raise ValueError("memory: graph must have nodes, got none")
     places = np.linspace(0, length - 1, min(_SAMPLE, length)).astype(np.int64)
-    return np.asarray(train, dtype=np.int64)[places] if len(train) else places
+    return train[places] if len(train) else places
 
 
 def _sample_pairs(graph: Graph) -> NDArray[np.int64]:
@@ -233,8 +233,7 @@ def _sample_pairs(graph: Graph) -> NDArray[np.int64]:
     if graph.num_edges == 0:
         return np.zeros((1, 2), np.int64)
     places = np.linspace(0, graph.num_edges - 1, min(_SAMPLE, graph.num_edges)).astype(np.int64)
-    receiver = np.searchsorted(graph.indptr, places, side="right") - 1
-    return np.stack((np.asarray(graph.indices[places], dtype=np.int64), receiver), axis=1)
+    return graph.edges(places)
 
 
 def _num_targets(graph: Graph, split: str) -> int:

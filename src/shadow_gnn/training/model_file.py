@@ -23,7 +23,7 @@ from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.recipe import BranchRecipe, InputsRecipe, JointRecipe, LinkRecipe, Record
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
-from shadow_gnn.training.checkpoint import load_weights
+from shadow_gnn.training.checkpoint import check_weights
 from shadow_gnn.training.trained_on import TrainedOn
 
 VERSION = 2
@@ -148,6 +148,21 @@ def read_model(folder: str | Path) -> TrainedModel:
     from safetensors import SafetensorError
     from safetensors.torch import load
 
+    try:
+        weights = load(data)
+    except SafetensorError as error:
+        raise RunError(f"{folder / WEIGHTS}: is not a safetensors file: {error}") from error
+    if config.input_dim > sum(tensor.numel() for tensor in weights.values()):
+        raise RunError(f"{folder / WEIGHTS}: must have weights for {config.input_dim} input columns, as {CONFIG} says")
+    with torch.device("meta"):  # Shapes alone: a config could ask for any amount of memory.
+        check_weights(_model_of(config), weights, str(folder / WEIGHTS))
+    model = _model_of(config)
+    model.load_state_dict(weights)
+    return TrainedModel(config, model.eval(), _task(config), _read_import(folder, config))
+
+
+def _model_of(config: ModelConfig) -> ShadowGNN:
+    """Make a model with random weights."""
     model = build_model(
         [branch.model for branch in config.branches if branch.model is not None],
         in_dim=config.input_dim,
@@ -160,14 +175,7 @@ def read_model(folder: str | Path) -> TrainedModel:
         table=config.table,
         statistics=_no_statistics(config),
     )
-    if config.precision == "float64":
-        model = model.double()
-    try:
-        weights = load(data)
-    except SafetensorError as error:
-        raise RunError(f"{folder / WEIGHTS}: is not a safetensors file: {error}") from error
-    load_weights(model, weights, str(folder / WEIGHTS))
-    return TrainedModel(config, model.eval(), _task(config), _read_import(folder, config))
+    return model.double() if config.precision == "float64" else model
 
 
 def _read_import(folder: Path, config: ModelConfig) -> str | None:
@@ -176,7 +184,10 @@ def _read_import(folder: Path, config: ModelConfig) -> str | None:
     data = read_bytes(_written(folder / IMPORT), MAX_IMPORT_RECORD_BYTES, RunError)
     if checksum_of(data) != config.import_blake2b:
         raise RunError(f"{folder / IMPORT}: was edited or damaged: its checksum does not match {CONFIG}")
-    return data.decode()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise RunError(f"{folder / IMPORT}: is not UTF-8: {error}") from error
 
 
 def _task(config: ModelConfig) -> Task:

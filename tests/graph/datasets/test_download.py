@@ -10,6 +10,8 @@ import pytest
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import silent
 from shadow_gnn.graph.datasets.download import download, unpack
+from shadow_gnn.graph.datasets.known_downloads import PINNED, RECORD, expected_checksum, record_checksum
+from shadow_gnn.graph.datasets.named import source_of
 
 CONTENT = bytes(range(256)) * 9000
 
@@ -103,3 +105,37 @@ def test_an_archive_that_inflates_beyond_belief_is_refused(tmp_path):
         archive.writestr("a/b", bytes(150 << 20))
     with pytest.raises(SourceError, match="like a zip bomb"):
         unpack(tmp_path / "a.zip", tmp_path / "out", silent)
+
+
+def test_a_file_other_than_the_expected_one_is_refused(tmp_path, address):
+    import hashlib
+
+    right = hashlib.sha256(CONTENT).hexdigest()
+    assert download(f"{address}/whole", tmp_path / "a", silent) == right
+    assert download(f"{address}/whole", tmp_path / "b", silent, expected=right) == right
+    with pytest.raises(
+        SourceError, match=rf"/whole: must give the file with SHA-256 {'0' * 64}, .* got another, {right}"
+    ):
+        download(f"{address}/whole", tmp_path / "c", silent, expected="0" * 64)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def test_the_first_download_is_recorded_and_damage_of_the_record_is_found(tmp_path):
+    assert expected_checksum("https://a/b", tmp_path) is None
+    record_checksum("https://a/b", "1" * 64, tmp_path)
+    record_checksum("https://a/c", "2" * 64, tmp_path)
+    assert expected_checksum("https://a/b", tmp_path) == "1" * 64
+    path = tmp_path / RECORD
+    path.write_text(path.read_text().replace("1" * 64, "3" * 64))
+    with pytest.raises(SourceError, match=r"downloads\.json: was edited or damaged"):
+        expected_checksum("https://a/b", tmp_path)
+
+
+@pytest.mark.parametrize("address", PINNED)
+def test_pinned_files_are_those_of_datasets(tmp_path, address):
+    record_checksum(address, "1" * 64, tmp_path)
+    assert expected_checksum(address, tmp_path) == PINNED[address]
+    assert len(PINNED[address]) == 64
+    assert address in {
+        place for name in ("ogbn-arxiv", "ogbn-products") for place in source_of(name).addresses().values()
+    }

@@ -161,6 +161,11 @@ def test_another_class_is_explained_by_number_or_name(one):
         explain(one, None, 3, explained_class=7)
 
 
+def test_a_target_can_be_given_by_name(one):
+    assert explain(one, None, "node 3").targets == [3]
+    assert [found.targets for found in explain(one, None, ["node 8", EVIL])] == [[8], [0]]
+
+
 def test_tables_are_sorted_by_size_and_named(one):
     found = explain(one, one.graph, 3)
     rows = found.top_nodes(5)

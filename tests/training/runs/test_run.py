@@ -79,7 +79,7 @@ def test_leaves_a_folder_that_says_everything(folder):
     run = train_recipe(recipe(seed=3), "runs/a")
     assert set(os.listdir("runs/a")) - {".lock"} == {
         *("checkpoints", "config.json", "metrics.csv", "model.safetensors"),
-        *("recipe.toml", "result.json", "run.json", "versions.json"),
+        *("README.md", "recipe.toml", "result.json", "run.json", "versions.json"),
     }
     assert os.listdir("runs/a/checkpoints").count("best.safetensors") == 1
     assert sorted(os.listdir("runs/a/checkpoints"))[1:] == ["epoch-000003.safetensors", "epoch-000004.safetensors"]

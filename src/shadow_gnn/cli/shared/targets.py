@@ -22,12 +22,11 @@ _MOST_DIGITS = 18
 
 def choose_targets(command: str, graph: Graph, text: str) -> NDArray[np.int64] | int:
     """Return the ids that --targets names, or the number of nodes for all, which avoids a list of 10^8 ids."""
-    import numpy as np
 
     from shadow_gnn.extract.core_calls import check_targets
 
     if text in graph.splits:
-        node_id = np.asarray(graph.splits[text])
+        node_id = graph.split(text)
     elif text == "all":
         return graph.num_nodes
     elif Path(text).is_file() and not _is_name(graph, text):

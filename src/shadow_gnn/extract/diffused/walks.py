@@ -154,14 +154,14 @@ def _walked(graph: Graph, self_loop: float) -> Graph:
 def _degrees(graph: Graph) -> NDArray[np.float64]:
     """Return the sums of weights of all rows. [N]"""
     if graph.edge_weight is None:
-        return np.diff(graph.indptr).astype(np.float64)
+        return np.diff(graph.lists[0]).astype(np.float64)
     return np.asarray(_matrix(graph).sum(axis=1, dtype=np.float64))
 
 
 def _step_matrix(graph: Graph) -> Any:
     """Return D^-1 A; the row of a node without neighbors is empty."""
     matrix = _matrix(graph).astype(np.float64)
-    matrix.data /= np.repeat(_degrees(graph), np.diff(graph.indptr))
+    matrix.data /= np.repeat(_degrees(graph), np.diff(graph.lists[0]))
     return matrix
 
 

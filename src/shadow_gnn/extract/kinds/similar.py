@@ -101,8 +101,8 @@ class SimilarExtractor(BaseExtractor):
             raise ValueError(
                 f"SimilarExtractor: index must have the graph's {graph.num_nodes} nodes, got {index.num_nodes}"
             )
-        start = np.asarray(index.indptr[groups], dtype=np.int64)
-        length = np.asarray(index.indptr[groups + 1], dtype=np.int64) - start
+        start, stop = index.list_bounds(groups)
+        length = stop - start
         joined = stretches(np.ascontiguousarray(index.indices), start.reshape(-1), length.reshape(-1))
         return offsets(length.sum(axis=1)), joined.astype(np.int64)
 

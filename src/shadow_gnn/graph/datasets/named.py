@@ -15,6 +15,7 @@ from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.graph.datasets.builtin import cache_folder
 from shadow_gnn.graph.datasets.download import download, unpack
 from shadow_gnn.graph.datasets.gnn_benchmark import benchmark_source
+from shadow_gnn.graph.datasets.known_downloads import expected_checksum, record_checksum
 from shadow_gnn.graph.datasets.ogb import ogb_source
 from shadow_gnn.graph.datasets.planetoid import planetoid_source
 from shadow_gnn.graph.datasets.saint import saint_source
@@ -136,7 +137,9 @@ def _bring(name: str, source: Source, raw: Path, getting: Getting, progress: Pro
         for file, address in addresses.items():
             given = (raw / file).exists()
             if not given:
-                download(address, raw / file, progress)
+                data = getting.data or data_folder()
+                found = download(address, raw / file, progress, expected=expected_checksum(address, data))
+                record_checksum(address, found, data)
             if file.endswith(".zip"):
                 unpack(raw / file, raw, progress)
                 # An archive that the user put there stays.

@@ -31,6 +31,14 @@ def inflate_limit(stored_bytes: int) -> int:
     return FREE_BYTES + MAX_RATIO * stored_bytes
 
 
+def plain_members(source: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the members of a zip file; a BadZipFile names one that is encrypted or not deflated."""
+    for member in source.infolist():
+        if member.flag_bits & 0x21 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile(f"member {member.filename!r:.80} must be stored or deflated, and not encrypted")
+    return source.infolist()
+
+
 class Stream:
     """The values of one array of an archive, read in the order of the file."""
 
@@ -73,7 +81,7 @@ class Archive:
         self._handle = open_regular(path)
         try:
             self._zip = zipfile.ZipFile(self._handle)
-            self._members = self._check(self._zip.infolist())
+            self._members = self._check(plain_members(self._zip))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
             self._handle.close()
             raise SourceError(f"{path}: is not a readable .npz file: {error}") from error

@@ -189,7 +189,7 @@ def _open_parquet(path: Path) -> Table:
             schema, meta = file.schema_arrow, file.metadata
             inflated = sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
             rows = meta.num_rows
-    except (pa.ArrowInvalid, OSError, pa.ArrowException) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{path}: is not a readable Parquet file: {_one_line(error)}") from error
     limit = inflate_limit(path.stat().st_size)
     # Runs of equal values cost nothing in the file, so the rows count too: two ids of 8 bytes each.
@@ -224,7 +224,7 @@ def _parquet_batches(table: Table, names: list[str], first_row: int) -> Iterator
                 if left < batch.num_rows:
                     yield batch.slice(left)
                 left = max(0, left - batch.num_rows)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{table.path}: cannot be read: {_one_line(error)}") from error
 
 

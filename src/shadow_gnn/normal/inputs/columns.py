@@ -129,7 +129,7 @@ def graph_degrees(graph: Graph, batch: Batch) -> Ints:
     It would reveal whether they are linked. [N]
     """
     node_id = batch.node_id.numpy()
-    degree: Ints = np.asarray(graph.indptr[node_id + 1] - graph.indptr[node_id], dtype=np.int64)
+    degree = graph.degrees(node_id)
     if batch.targets.shape[1] == 2:
         first, second = batch.targets.numpy().T
         for row, receiver, sender in zip(batch.target_node.numpy().T, (first, second), (second, first), strict=True):

@@ -210,14 +210,14 @@ class RoundedSmoothing:
         from scipy.sparse import csr_array
 
         graph = self._receivers if receivers else self.graph
-        start = graph.indptr[node_id]
-        count = graph.indptr[node_id + 1] - start
+        start, stop = graph.list_bounds(node_id)
+        count = stop - start
         ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(count + 1)))
         row = np.repeat(np.arange(len(node_id)), count)
         edge = np.repeat(start - ptr[:-1], count) + np.arange(len(row)) + row
         place = np.arange(len(row)) + row
         indices = np.empty(ptr[-1], np.int64)
-        indices[place] = graph.indices[edge]
+        indices[place] = graph.senders(edge)
         indices[ptr[1:] - 1] = node_id
         weight = np.ones(len(indices))
         if graph.edge_weight is not None:
@@ -228,7 +228,7 @@ class RoundedSmoothing:
 
     def _blocks(self) -> list[tuple[int, int]]:
         """Cut the rows into blocks of about the same number of edges."""
-        indptr = self.graph.indptr
+        indptr = self.graph.lists[0]
         marks = np.searchsorted(indptr, np.arange(_BLOCK_EDGES, self.graph.num_edges, _BLOCK_EDGES))
         return list(pairwise(np.unique(np.concatenate(([0], marks, [self.graph.num_nodes]))).tolist()))
 

@@ -117,16 +117,17 @@ def _walk_matrix(graph: Graph, dtype: type[np.floating[Any]]) -> tuple[Any, Ints
     """Return the CSR matrix of one step of the walk, and the dead ends."""
     from scipy.sparse import csr_array
 
-    degree = np.diff(graph.indptr)
+    indptr, indices = graph.lists
+    degree = np.diff(indptr)
     if graph.edge_weight is None:
         weight, total = np.ones(graph.num_edges), degree.astype(np.float64)
     else:
         weight = np.asarray(graph.edge_weight, dtype=np.float64)
         sums = np.concatenate(([0.0], np.cumsum(weight)))
-        total = sums[graph.indptr[1:]] - sums[graph.indptr[:-1]]
+        total = sums[indptr[1:]] - sums[indptr[:-1]]
     share = np.repeat(1 / np.where(degree > 0, total, 1), degree) * weight
     shape = (graph.num_nodes, graph.num_nodes)
-    matrix = csr_array((share.astype(dtype), *reversed(graph.lists)), shape=shape)
+    matrix = csr_array((share.astype(dtype), indices, indptr), shape=shape)
     return matrix.T.tocsr(), np.flatnonzero(degree == 0)
 
 

@@ -88,7 +88,7 @@ def triangle_matrix(graph: Graph, progress: Progress = silent) -> csr_array[Any]
     """
     shape = (graph.num_nodes, graph.num_nodes)
     matrix = csr_array((np.ones(graph.num_edges, np.float32), *reversed(graph.lists)), shape=shape)
-    products = np.cumsum(matrix @ np.diff(graph.indptr).astype(np.float64))
+    products = np.cumsum(matrix @ np.diff(graph.lists[0]).astype(np.float64))
     steps = np.arange(_BLOCK_PRODUCTS, products[-1] if len(products) else 0, _BLOCK_PRODUCTS)
     bounds = sorted({0, *(np.searchsorted(products, steps) + 1).tolist(), graph.num_nodes})
     blocks = []

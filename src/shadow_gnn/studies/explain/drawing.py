@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets
 from shadow_gnn.studies.analysis.scope_drawing import ring_layout
 from shadow_gnn.studies.explain.explanation import Explanation, strongest
+from shadow_gnn.studies.figures import TEXT, place_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FOR, AGAINST, PALE, TEXT = "#2166ac", "#b2182b", "#d0d4da", "#2f3a48"
-"""Colors of contributions above and below 0, of parts without any, and of text; told apart by color-blind people."""
+FOR, AGAINST, PALE = "#2166ac", "#b2182b", "#d0d4da"
+"""Colors of contributions above and below 0, and of parts without any; told apart by color-blind people."""
 MOST_NODES = 200
 """Nodes of a drawing, the strongest ones."""
-_MOST_LABELS, _MOST_BARS, _LONGEST = 12, 10, 28
+_MOST_LABELS, _MOST_BARS, _LONGEST = 25, 10, 28
 _HEIGHT, _WIDTH = 5.4, 12.0
 
 
@@ -65,14 +66,25 @@ def draw_explanations(explanations: Sequence[Explanation]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, _HEIGHT * len(explanations)), dpi=100, layout="constrained", facecolor="white")
-    parts = figure.subfigures(len(explanations), 1, squeeze=False)[:, 0]
-    for part, explanation in zip(parts, explanations, strict=True):
-        axes = part.subplot_mosaic([["scope", "nodes"], ["scope", "columns"]], width_ratios=(3, 2))
-        _draw_scope(axes["scope"], explanation)
-        _draw_bars(axes["nodes"], "nodes", explanation.names, explanation.node_contribution)
-        columns = explanation.column_contribution
-        _draw_bars(axes["columns"], "columns", explanation.column_names, np.zeros(0) if columns is None else columns)
+    rows: Any = [
+        row for number in range(len(explanations)) for row in (_panels(number, "nodes"), _panels(number, "columns"))
+    ]
+    axes = figure.subplot_mosaic(rows, width_ratios=(3, 2))
+    drawn = []
+    for number, explanation in enumerate(explanations):
+        scope, nodes, columns = (axes[f"{name} {number}"] for name in ("scope", "nodes", "columns"))
+        drawn.append(_draw_scope(scope, explanation))
+        _draw_bars(nodes, "nodes", explanation.names, explanation.node_contribution)
+        values = explanation.column_contribution
+        _draw_bars(columns, "columns", explanation.column_names, np.zeros(0) if values is None else values)
+    for number, (explanation, part) in enumerate(zip(explanations, drawn, strict=True)):  # All sizes are final now.
+        _write_names(axes[f"scope {number}"], explanation, part)
     return figure
+
+
+def _panels(number: int, right: str) -> list[str]:
+    """Name the panels of one row of an explanation: its scope reaches over two rows."""
+    return [f"scope {number}", f"{right} {number}"]
 
 
 def short_text(text: str) -> str:
@@ -100,7 +112,7 @@ def _scope(explanation: Explanation, node: NDArray[np.int64], ends: NDArray[np.i
     )
 
 
-def _draw_scope(axes: Any, explanation: Explanation) -> None:
+def _draw_scope(axes: Any, explanation: Explanation) -> Drawn:
     from matplotlib.collections import LineCollection
 
     drawn = drawn_part(explanation)
@@ -115,32 +127,24 @@ def _draw_scope(axes: Any, explanation: Explanation) -> None:
         area = least + 180 * np.abs(node_share[rows]) * (marker == "o")
         faces = [_color(value) for value in node_share[rows]]
         axes.scatter(*drawn.place[rows].T, s=area, c=faces, marker=marker, edgecolors="white", linewidths=0.8, zorder=3)
-    _write_names(axes, explanation, drawn)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.margins(0.12)
     title = f"{short_text(explanation.target_text)}: {short_text(explanation.answer_text)}"
     axes.set_title(title, fontsize=11, color=TEXT, parse_math=False)
+    return drawn
 
 
 def _write_names(axes: Any, explanation: Explanation, drawn: Drawn) -> None:
-    """Write the names of the targets and of the strongest nodes, as long as they do not cover each other."""
-    from matplotlib.patheffects import withStroke
-
+    """Write the names of the targets and of the strongest nodes where there is space."""
+    ids = explanation.node_id[drawn.node]
     strength = np.abs(explanation.node_contribution[drawn.node])
-    strength[np.isin(explanation.node_id[drawn.node], explanation.targets)] = np.inf
-    span = 1.2 * max(1.0, float(np.ptp(drawn.place, axis=0).max()))
-    taken: list[tuple[float, float, float]] = []
-    for row in np.argsort(-strength, kind="stable"):
-        if strength[row] == 0 or len(taken) == _MOST_LABELS:
-            return
-        text = short_text(explanation.node_text(int(explanation.node_id[drawn.node[row]])))
-        (x, y), half = drawn.place[row], 0.009 * span * len(text)
-        if all(abs(y - other_y) > 0.05 * span or abs(x - other) > half + width for other, other_y, width in taken):
-            taken.append((x, y, half))
-            at = {"textcoords": "offset points", "ha": "center", "fontsize": 8, "color": TEXT, "zorder": 5}
-            edge = [withStroke(linewidth=2, foreground="white")]  # Readable above lines.
-            axes.annotate(text, (x, y), (0, 8), parse_math=False, path_effects=edge, **at)
+    strength[np.isin(ids, explanation.targets)] = np.inf
+    order = np.argsort(-strength, kind="stable")
+    named = order[:_MOST_LABELS][strength[order[:_MOST_LABELS]] > 0]
+    # A dollar would begin a formula.
+    texts = [short_text(explanation.node_text(node)).replace("$", r"\$") for node in ids[named].tolist()]
+    place_labels(axes, texts, drawn.place[order].tolist(), fontsize=8)
 
 
 def _draw_bars(axes: Any, title: str, names: Sequence[str], contribution: NDArray[np.float64]) -> None:

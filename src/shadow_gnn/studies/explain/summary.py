@@ -153,7 +153,7 @@ class _Sums:
         self._logits.append(found.logits.float().cpu())
         self._labels.append(first.y)
         target = first.targets[:, 0].numpy()
-        degree = np.asarray(self._graph.indptr[target + 1] - self._graph.indptr[target], dtype=np.int64)
+        degree = self._graph.degrees(target)
         size = np.bincount(first.subgraph.numpy(), minlength=len(first))
         self._facts.append((degree, size, self._homophily(first)))
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from shadow_gnn.studies.explain.drawing import FOR, TEXT, short_text
+from shadow_gnn.studies.explain.drawing import FOR, short_text
 from shadow_gnn.studies.explain.summary import Summary
-from shadow_gnn.studies.figures import COLORS
+from shadow_gnn.studies.figures import COLORS, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

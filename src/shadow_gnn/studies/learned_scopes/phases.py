@@ -234,7 +234,7 @@ class _Work:
 def _targets(graph: Graph, which: Literal["splits", "all"]) -> Ints:
     if which == "all":
         return np.arange(graph.num_nodes)
-    return np.unique(np.concatenate([np.asarray(nodes, dtype=np.int64) for nodes in graph.splits.values()]))
+    return np.unique(np.concatenate([graph.split(name) for name in graph.splits]))
 
 
 def _record(recipe: Recipe, graph: Graph, options: LearnedScopeOptions, kept: Method | None) -> LearnedScopesRecord:

@@ -83,13 +83,13 @@ def check_distinct_aggregations(seed: int = 0) -> Outcome:
         "Targets with different scopes keep different aggregations; a normal GCN keeps only their degrees",
         "Theorem 3.2, Corollaries 3.2.1 and 3.2.2",
         checks,
-        _picture(normal, local, len(np.unique(np.diff(graph.indptr)))),
+        _picture(normal, local, len(np.unique(np.diff(graph.lists[0])))),
     )
 
 
 def _theorem_checks(graph: Graph, scopes: Subgraphs, found: Floats) -> list[Check]:
     """Check Theorem 3.2 for three functions φ of structure."""
-    degree = np.diff(graph.indptr) + 1.0
+    degree = np.diff(graph.lists[0]) + 1.0
     factors = {"1": np.ones(len(found)), "degree^-1/2": degree**-0.5, "1 / scope size": 1 / np.diff(scopes.ptr)}
     return [
         at_least(
@@ -115,7 +115,7 @@ def _size_checks(graph: Graph, best: Subgraphs, found: Floats, seed: int) -> lis
 
 
 def _normal_checks(graph: Graph, aggregations: Floats) -> list[Check]:
-    degree = np.diff(graph.indptr) + 1.0
+    degree = np.diff(graph.lists[0]) + 1.0
     count = len(np.unique(degree))
     return [
         exactly(f"normal GCN, {NUM_LAYERS} layers: aggregations = degrees", num_distinct(aggregations), count),

@@ -91,7 +91,7 @@ def check_regular_graphs() -> Outcome:
 def _checks(example: Example) -> list[Check]:
     graph, pair = example.graph, example.pair
     whole, local = FullExtractor(WHOLE_GRAPH)(graph, pair), FullExtractor(1)(graph, pair)
-    colors = color_refinement(graph.indptr, graph.indices, NUM_ROUNDS)[-1]
+    colors = color_refinement(*graph.lists, NUM_ROUNDS)[-1]
     deep = [
         gin_difference(graph, whole, depth, draw) for depth in range(1, NUM_ROUNDS + 1) for draw in range(NUM_DRAWS)
     ]
@@ -109,9 +109,9 @@ def _checks(example: Example) -> list[Check]:
 
 def _drawings(example: Example) -> list[Drawing]:
     graph = example.graph
-    receiver = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
-    edges = tuple((int(a), int(b)) for a, b in zip(receiver, graph.indices, strict=True) if a < b)
-    whole = color_refinement(graph.indptr, graph.indices, NUM_ROUNDS)[-1]
+    receiver = np.repeat(np.arange(graph.num_nodes), np.diff(graph.lists[0]))
+    edges = tuple((int(a), int(b)) for a, b in zip(receiver, graph.lists[1], strict=True) if a < b)
+    whole = color_refinement(*graph.lists, NUM_ROUNDS)[-1]
     marked = ((example.pair[0], "u"), (example.pair[1], "v"))
     return [
         Drawing(f"{example.name}: {where}", example.position, edges, tuple(colors.tolist()), marked)

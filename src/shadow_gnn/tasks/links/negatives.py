@@ -38,11 +38,11 @@ def degree_negatives(graph: Graph, count: int, seed: int, avoid: Ints | None = N
     def ends(number: Draws, size: int, *, sends: bool) -> Ints:
         """Draw an end of random edges: the sender or the receiver, in a directed graph either one."""
         edge = number.below(max(graph.num_edges, 1), size)
-        receiver = np.searchsorted(graph.indptr, edge, side="right") - 1
-        sender = np.asarray(graph.indices[edge], dtype=np.int64)
+        sender, receiver = graph.edges(edge).T
         # In a directed graph, pairs of a sender and a receiver may all be linked.
         first = number.below(2, size) == 0 if graph.directed else sends
-        return np.where(first, sender, receiver)
+        chosen: Ints = np.where(first, sender, receiver)
+        return chosen
 
     def draw(number: Draws, size: int) -> Ints:
         receiver = ends(number, size, sends=False)
@@ -111,7 +111,7 @@ def _allowed(graph: Graph, pairs: Ints, avoided: Ints) -> Ints:
 
 def _with_edges(graph: Graph) -> Ints:
     """Return the nodes with an edge in either direction, including self-edges."""
-    return np.union1d(np.flatnonzero(np.diff(graph.indptr)), graph.indices).astype(np.int64)
+    return np.union1d(np.flatnonzero(np.diff(graph.lists[0])), graph.lists[1]).astype(np.int64)
 
 
 def _num_free(graph: Graph, taken: Ints, among: Ints | None) -> int:

@@ -49,8 +49,9 @@ def links_of(graph: Graph) -> Ints:
 
     An edge from a node to itself is no link: there is no pair to predict.
     """
-    receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(graph.indptr))
-    pairs = np.stack((np.asarray(graph.indices, dtype=np.int64), receiver), axis=1)
+    indptr, indices = graph.lists
+    receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(indptr))
+    pairs = np.stack((np.asarray(indices, dtype=np.int64), receiver), axis=1)
     return pairs[pairs[:, 0] != pairs[:, 1] if graph.directed else pairs[:, 0] < pairs[:, 1]]
 
 
@@ -66,17 +67,16 @@ def positions_of(graph: Graph, sender: Ints, receiver: Ints) -> Ints:
 
     A binary search of all pairs at once: log2 of the largest degree steps and no table of edges.
     """
-    low = np.asarray(graph.indptr[receiver], dtype=np.int64)
-    high = np.asarray(graph.indptr[receiver + 1], dtype=np.int64)
+    low, high = graph.list_bounds(receiver)
     end = high.copy()
     while (searching := low < high).any():
         middle = (low + high) // 2
         above = np.zeros(len(low), dtype=bool)
-        above[searching] = graph.indices[middle[searching]] < sender[searching]
+        above[searching] = graph.senders(middle[searching]) < sender[searching]
         low = np.where(searching & above, middle + 1, low)
         high = np.where(searching & ~above, middle, high)
     found = low < end
-    found[found] = graph.indices[low[found]] == sender[found]
+    found[found] = graph.senders(low[found]) == sender[found]
     return np.where(found, low, -1)
 
 
@@ -99,7 +99,7 @@ def without_links(graph: Graph, pairs: Ints) -> Graph:
     positions = positions_of(graph, ends[:, 0], ends[:, 1])
     keep = np.ones(graph.num_edges, dtype=bool)
     keep[positions[positions >= 0]] = False
-    return with_edges(graph, offsets(keep)[graph.indptr], keep)
+    return with_edges(graph, offsets(keep)[graph.lists[0]], keep)
 
 
 def with_links(graph: Graph, pairs: Ints) -> Graph:
@@ -109,15 +109,16 @@ def with_links(graph: Graph, pairs: Ints) -> Graph:
     fresh = pairs if graph.directed else np.concatenate((pairs, pairs[:, ::-1]))
     fresh = fresh[~are_linked(graph, fresh)]
     fresh = np.unique(fresh, axis=0)
-    receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(graph.indptr))
+    indptr, indices = graph.lists
+    receiver = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(indptr))
     rows = np.concatenate((receiver, fresh[:, 1]))
-    columns = np.concatenate((np.asarray(graph.indices, dtype=np.int64), fresh[:, 0]))
+    columns = np.concatenate((np.asarray(indices, dtype=np.int64), fresh[:, 0]))
     order = np.lexsort((columns, rows))
     weight = graph.edge_weight
     return replace(
         graph,
         indptr=offsets(np.bincount(rows, minlength=graph.num_nodes)),
-        indices=columns[order].astype(graph.indices.dtype),
+        indices=columns[order].astype(indices.dtype),
         edge_weight=None if weight is None else np.concatenate((weight, np.ones(len(fresh), np.float32)))[order],
         edge_id=None,
         path=None,

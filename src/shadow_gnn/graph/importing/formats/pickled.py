@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import pickletools
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.base.files import open_regular
-from shadow_gnn.graph.importing.archive import inflate_limit
+from shadow_gnn.graph.importing.archive import inflate_limit, plain_members
 from shadow_gnn.graph.record import Array
 
 Storage = Callable[[str, np.dtype[Any], int], Array]
@@ -100,9 +101,9 @@ def _guarded(path: Path, read: Callable[[], Any]) -> Any:
         return read()
     except (
         *(ValueError, TypeError, IndexError, KeyError, AttributeError),
-        *(EOFError, OverflowError, RecursionError, MemoryError, zipfile.BadZipFile),
+        *(EOFError, OSError, OverflowError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error),
     ) as error:
-        raise SourceError(f"{path}: must be a pickle of plain arrays: {error}") from error
+        raise SourceError(f"{path}: must be a pickle of plain arrays: {str(error) or type(error).__name__}") from error
 
 
 def _read_legacy(handle: BinaryIO) -> Any:
@@ -114,7 +115,7 @@ def _read_legacy(handle: BinaryIO) -> Any:
 
 def _read_zip(path: Path, handle: BinaryIO) -> Any:
     with zipfile.ZipFile(handle) as archive:
-        sizes = {member.filename: member.file_size for member in archive.infolist()}
+        sizes = {member.filename: member.file_size for member in plain_members(archive)}
         if sum(sizes.values()) > inflate_limit(path.stat().st_size):
             raise _Refused("it would inflate to too many bytes")
         root = next((name[: -len("data.pkl")] for name in sizes if name.endswith("/data.pkl")), None)

@@ -47,7 +47,7 @@ def measure_composition(name: str, graph: Graph, max_targets: int, progress: Pro
     extractor = build_extractor(recipe, training=False)
     found: dict[str, Any] = {}
     for split in SPLITS:
-        targets = sample_targets(np.asarray(graph.splits[split], dtype=np.int64), max_targets, seed=SEED)
+        targets = sample_targets(graph.split(split), max_targets, seed=SEED)
         within = hop_counts(graph, targets, NUM_HOPS, progress=progress).num_nodes
         normal = np.diff(within, axis=1)
         scopes = scope_hops(graph, extractor, targets, progress)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.record import Graph, Ints
 from shadow_gnn.normal.hops import hop_counts
@@ -83,7 +81,7 @@ ROWS = {key: _row(key) for key in COSTS}
 
 def count_costs(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
     """Count all rows for the test targets of a dataset, or a sample of them."""
-    every = np.asarray(graph.splits["test"], dtype=np.int64)
+    every = graph.split("test")
     targets = sample_targets(every, max_targets, seed=SEED)
     counts = hop_counts(graph, targets, 5, progress=progress)
     sizes: dict[str, ScopeSizes] = {}

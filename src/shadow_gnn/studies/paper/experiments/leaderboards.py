@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shadow_gnn.base.files import Progress
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.recipe import Recipe
@@ -126,7 +124,7 @@ def _measure_scopes(recipe: Recipe, graph: Graph, count: int, progress: Progress
     """Return the mean scope size of some test targets."""
     assert recipe.extractor is not None
     extractor = build_extractor(recipe.extractor, training=False)
-    targets = thinned(np.asarray(graph.splits["test"], dtype=np.int64), count)
+    targets = thinned(graph.split("test"), count)
     sizes = scope_sizes(graph, extractor, targets, seed=recipe.seed, progress=progress)
     return {"mean": float(sizes.nodes.mean()), "num_targets": len(targets)}
 

@@ -33,7 +33,7 @@ PRINTED = {"reddit": (11093, 27751), "yelp": (2472, 5575), "ogbn-products": (396
 
 def measure_touched(name: str, graph: Graph, max_targets: int, progress: Progress) -> Result:
     """Count for the test targets of a dataset, or a sample of them."""
-    every = np.asarray(graph.splits["test"], dtype=np.int64)
+    every = graph.split("test")
     targets = sample_targets(every, max_targets, seed=SEED)
     recipe = paper_recipe(f"{name}-gcn-3-ppr").extractor
     assert recipe is not None
