@@ -16,6 +16,8 @@ from shadow_gnn.studies.paired import paired_difference
 
 PARTS = ("normal-labels", "labels-50")
 """The two models of the default."""
+DEEP_PARTS = ("normal-labels-5", "labels-50-5")
+"""The same with 5 residual layers."""
 NORMALS = ("normal", "normal-dropout", "normal-slow")
 """Normal GNNs of which validation chooses one."""
 HEAD = """# Results of the default
@@ -79,11 +81,11 @@ class Graph:
         """Return which predictions of a network are correct. [N]"""
         return np.asarray(self.scores(network, seed, split).argmax(1) == self.labels(split))
 
-    def default(self, seed: int, split: str) -> tuple[np.ndarray, float]:
+    def default(self, seed: int, split: str, parts: tuple[str, str] = PARTS) -> tuple[np.ndarray, float]:
         """Return the correctness of the default, and the weight of scopes that validation chose."""
-        valid = [self.scores(name, seed, "valid") for name in PARTS]
+        valid = [self.scores(name, seed, "valid") for name in parts]
         weights = chosen_weights("classes", valid, self.labels("valid"))
-        mean = average([self.scores(name, seed, split) for name in PARTS], weights)
+        mean = average([self.scores(name, seed, split) for name in parts], weights)
         return np.asarray(mean.argmax(1) == self.labels(split)), weights[1]
 
     def seconds(self, network: str) -> float:
@@ -117,6 +119,22 @@ def row(graph: Graph, split: str) -> tuple[str, float]:
     return f"| {graph.name} | {num_tried} | {' | '.join(cells)} | {weight:.2f} | {text} | {ratio:.1f} |", value
 
 
+def depth_rows(graphs: list[Graph], split: str) -> list[str]:
+    """Return the lines about the default with 5 layers, for the graphs that have it with the first seed."""
+    rows = []
+    for graph in graphs:
+        if all(0 in graph.runs.get(name, {}) for name in DEEP_PARTS):
+            deep, shallow = (graph.default(0, split, parts)[0] for parts in (DEEP_PARTS, PARTS))
+            apart = paired_difference(deep[None], shallow[None])
+            value, low, high = (100 * number for number in (apart.value, apart.low, apart.high))
+            cells = f"{100 * shallow.mean():.2f} | {100 * deep.mean():.2f} | {value:+.2f} ({low:+.2f} to {high:+.2f})"
+            rows.append(f"| {graph.name} | {cells} |")
+    if not rows:
+        return []
+    head = ["", "## 5 layers", "", "The default with 5 residual layers, test accuracy, one seed:", ""]
+    return [*head, "| graph | 3 layers | 5 layers | difference |", "| --- | ---: | ---: | ---: |", *rows]
+
+
 def page(folder: Path, names: list[str], split: str = "test") -> str:
     """Return the page of the graphs whose runs are finished."""
     every = [read_graph(folder, name) for name in names]
@@ -129,9 +147,10 @@ def page(folder: Path, names: list[str], split: str = "test") -> str:
     missing = [graph.name for graph in every if graph not in done]
     if missing:
         lines.append(f"- Not finished: {', '.join(missing)}.")
+    lines += depth_rows(done, split)
     head = HEAD.format(
         graphs=" ".join(graph.name for graph in done),
-        networks=" ".join((*NORMALS, *PARTS)),
+        networks=" ".join((*NORMALS, *PARTS, *DEEP_PARTS)),
         seeds=" ".join(map(str, sorted({seed for graph in done for seed in graph.seeds}))),
     )
     return head + "\n".join(lines) + "\n"

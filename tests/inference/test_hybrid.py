@@ -153,4 +153,5 @@ def test_one_of_the_networks_alone_is_an_ordinary_run(graph, tmp_path):
         config = open_predictor(tmp_path / network).trained.config
         assert (config.is_normal, config.inputs.labels) == (normal, True)
     assert "--repeat must be used with" in fault("train", "--graph", graph.path, "--repeat", 2)
-    assert "--network must be used without" in fault("train", "r.toml", "--network", "scopes")
+    recipe = tmp_path / "scopes" / "recipe.toml"
+    assert "--network must be used without" in fault("train", recipe, "--network", "scopes")

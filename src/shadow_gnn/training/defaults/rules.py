@@ -69,7 +69,7 @@ def choose_recipe(facts: GraphFacts, graph: str) -> DefaultRecipe:
         "model": dict(MODEL),
         "training": {**TRAINING, "num_epochs": epochs},
     }
-    choices = [Choice(f"scopes: training.num_epochs {epochs}", f"{facts.num_train:,} training targets")]
+    choices = [Choice(f"training.num_epochs {epochs}", f"{facts.num_train:,} training targets")]
     if facts.kind != "values":
         table["inputs"] = {"labels": True}
         alike = "unknown" if facts.homophily is None else f"{facts.homophily:.2f}"
