@@ -16,8 +16,6 @@ from typing import Annotated, NoReturn
 import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
-from shadow_gnn.cli.data import append, diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend
 from shadow_gnn.cli.data import append, compact, diffuse, generate, get, importing, info
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend, serve
 from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
