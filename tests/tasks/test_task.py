@@ -63,7 +63,7 @@ def test_unknown_labels_are_no_targets():
             {},
             "classes must be below 1,000,000, the graph has class 1,000,000,000,000",
         ),
-        (labeled([0, 1], train=[5]), {}, "y must be looked up from 0 to 1, got 5"),
+        (labeled([0, 1], train=[5]), {}, "split train must have node ids from 0 to 1, got 5"),
     ],
 )
 def test_what_does_not_fit_is_one_line(graph, options, text):

@@ -157,7 +157,7 @@ def test_edge_arrays_are_asked_for_where_they_are_read():
             "layer must be gcn, sage, gin, mlp, gat, gatconv, sgc or a class of torch_geometric.nn.conv",
         ),
         ({"layer": "TransformrConv"}, "got 'TransformrConv'; did you mean TransformerConv?"),
-        ({"layer": "GINConv"}, "must be made from in_channels and out_channels alone"),
+        ({"layer": "GINEConv"}, "GINEConv must have edge features, the graph has none"),
         ({"readout": "centre"}, "got 'centre'; did you mean center?"),
         ({"readout": "MedianAggregatio"}, "did you mean MedianAggregation?"),
         ({"layer": "gat", "hidden_dim": 7}, "must be a multiple of num_heads 4, got 7"),

@@ -309,7 +309,8 @@ class Graph:
         node_id = np.asarray(self.splits[name], dtype=np.int64)
         if len(node_id) and not 0 <= node_id.min() <= node_id.max() < self.num_nodes:
             wrong = node_id.min() if node_id.min() < 0 else node_id.max()
-            raise FolderError(f"{self._owner}: split {name} must have {id_range(self.num_nodes)}, got {int(wrong)}")
+            kind = ValueError if self.path is None else FolderError
+            raise kind(f"{self._owner}: split {name} must have {id_range(self.num_nodes)}, got {int(wrong)}")
         return node_id
 
     def raise_damage(self) -> None:

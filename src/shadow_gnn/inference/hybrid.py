@@ -164,7 +164,7 @@ def predict_hybrid(
     each = [one.predict(targets) for one in members]
     scores = average(each, [hybrid.weights[name] for name in (NORMAL, SCOPES)])
     if hybrid_recipes(hybrid.folder)[NORMAL].inputs.reads_labels and "train" in first.graph.splits:
-        seen = np.isin(targets, first.graph.splits["train"])
+        seen = np.isin(targets, first.graph.split("train"))
         scores[seen] = each[1][seen]
     found = predictions_of(first.kind, targets, scores, first.graph, first.class_names)
     if hybrid.thresholds is None:

@@ -54,7 +54,7 @@ def test_faults_of_a_space_are_shown_together_before_anything_is_made(folder):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["none.toml"], "none.toml: cannot be read"),
+        (["none.toml"], "none.toml: no such file; shadow init writes a recipe for a graph"),
         (["recipe.toml", "--set", "model.layers=3"], "--set: model.layers: unknown key"),
         (["recipe.toml", "--graph", "nowhere"], "graph: nowhere must be"),
         (["recipe.toml", "--timeout", "0"], "seconds must be above 0"),

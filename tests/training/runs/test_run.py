@@ -326,7 +326,7 @@ def test_the_table_tells_finished_from_stopped_from_broken(folder):
     assert (a.name, a.layer, a.num_layers, a.extractor, a.num_epochs, a.state) == (
         "a",
         "sage",
-        "2",
+        2,
         "ppr 10",
         2,
         "finished",
@@ -343,7 +343,7 @@ def test_the_table_names_all_branches(folder):
     branches = [{"extractor": {"topk": 5}}, {"extractor": {"kind": "node"}, "model": {"layer": "mlp", "num_layers": 1}}]
     train_recipe(recipe(extractor=None, branches=branches, training__num_epochs=1), "runs/a")
     (line,) = list_runs("runs")
-    assert (line.layer, line.num_layers, line.extractor) == ("sage + mlp", "2 + 1", "ppr 5 + node")
+    assert (line.layer, line.num_layers, line.extractor) == ("sage + mlp", 2, "ppr 5 + node")
 
 
 def test_loggers_are_opened_and_closed(folder):

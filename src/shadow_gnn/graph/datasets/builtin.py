@@ -107,7 +107,7 @@ def read_arrays(name: str) -> dict[str, NDArray[Any]]:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
         if found != expected:
             raise SourceError(f"{path}: was changed or damaged: sha256 must be {expected}, got {found}")
-        with Archive(path) as archive:
+        with Archive(path, lzma=True) as archive:
             return {key: archive.read(key) for key in archive.names()}
 
 

@@ -213,10 +213,13 @@ class Estimator:
         return make_recipe(base, changes, IN_MEMORY if graph.path is None else str(graph.path), self.kind)
 
     def _default(self, graph: Graph) -> Recipe | None:
-        """Return the recipe of `shadow train --graph` without a probe; None for links."""
+        """Return the recipe of `shadow train --graph` for one model; None for links.
+
+        Labels are not inputs, because later tables to predict may have none.
+        """
         if self.kind != "node":
             return None
-        found = default_recipe(graph)
+        found = default_recipe(graph, labels=False)
         if self.method in NORMAL_METHODS:
             return normal_recipe(found, cast(NormalMethod, self.method))
         if self.method == "joint":

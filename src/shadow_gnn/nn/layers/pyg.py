@@ -79,7 +79,9 @@ class PygLayer(nn.Module):
         return out
 
     def _try_out(self, edge_dim: int) -> None:
-        """Raise unless the conv turns two nodes and two edges into out_dim columns."""
+        """Raise unless the conv turns two nodes and two edges into out_dim columns; without values nothing is tried."""
+        if any(weight.is_meta for weight in self.conv.parameters()):
+            return
         self.conv.eval()
         edge_index = torch.tensor([[1, 0], [0, 1]])
         attr = torch.eye(1, edge_dim).expand(2, edge_dim) if self.takes_attr else None

@@ -60,8 +60,8 @@ class DefaultRecipe:
     """Each choice that depends on the graph."""
 
 
-def choose_recipe(facts: GraphFacts, graph: str) -> DefaultRecipe:
-    """Apply the rules for a model on scopes; graph: the folder or name for the recipe."""
+def choose_recipe(facts: GraphFacts, graph: str, *, labels: bool = True) -> DefaultRecipe:
+    """Apply the rules for a model on scopes; graph: the folder or name for the recipe; labels: whether to read them."""
     epochs = min(MOST_EPOCHS, max(LEAST_EPOCHS, -(-NUM_STEPS * BATCH_SIZE // facts.num_train)))
     table: dict[str, Any] = {
         "graph": graph,
@@ -70,7 +70,7 @@ def choose_recipe(facts: GraphFacts, graph: str) -> DefaultRecipe:
         "training": {**TRAINING, "num_epochs": epochs},
     }
     choices = [Choice(f"training.num_epochs {epochs}", f"{facts.num_train:,} training targets")]
-    if facts.kind != "values":
+    if labels and facts.kind != "values":
         table["inputs"] = {"labels": True}
         alike = "unknown" if facts.homophily is None else f"{facts.homophily:.2f}"
         choices.append(Choice("inputs.labels true", f"labels of training nodes are known; homophily {alike}"))
@@ -111,10 +111,13 @@ def _sets(changes: Sequence[str], key: str) -> bool:
     return any(text.partition("=")[0].strip() == key for text in changes)
 
 
-def default_recipe(graph: Graph) -> Recipe:
-    """Return the default recipe of one model for a graph, on scopes."""
+def default_recipe(graph: Graph, *, labels: bool = True) -> Recipe:
+    """Return the default recipe of one model for a graph, on scopes.
+
+    labels: read the labels of training nodes as inputs, so that every graph to predict on needs them.
+    """
     name = "memory" if graph.path is None else str(graph.path)
-    return choose_recipe(graph_facts(graph), name).recipe
+    return choose_recipe(graph_facts(graph), name, labels=labels).recipe
 
 
 def normal_recipe(recipe: Recipe, method: NormalMethod = "full") -> Recipe:
