@@ -91,3 +91,9 @@ def test_pull_request_template_names_commands_that_exist():
     commands = re.findall(r"`make ([a-z-]+)`", text)
     targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert {"test", "lint"} <= set(commands) <= set(targets)
+
+
+def test_the_index_of_the_docs_lists_every_page_once():
+    listed = re.findall(r"^([a-z][a-z-]*)$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "benchmarks-recorded"}
+    assert sorted(listed) == sorted(pages)
