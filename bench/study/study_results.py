@@ -99,10 +99,10 @@ def from_line(line: str, owner: str) -> Result:
 
 
 class ResultStore:
-    """Results in the study folder, one file each, and those of earlier sittings, a file for each graph."""
+    """Results in the study folder, one file each, and those of earlier runs, a file for each graph."""
 
     def __init__(self, folder: Path, kept: Path | None) -> None:
-        """Read all results. folder: of the study. kept: where `export` wrote those of earlier sittings."""
+        """Read all results. folder: of the study. kept: where `export` wrote those of earlier runs."""
         self._folder = folder / "results"
         self.results: dict[str, Result] = {}
         for path in sorted(kept.glob("*.jsonl")) if kept is not None else ():
