@@ -57,7 +57,7 @@ def test_a_killed_command_goes_on_and_ends_as_one_that_was_left_alone(folder):
 
 
 def test_the_scope_file_serves_other_recipes_and_shadow_extract(folder):
-    assert run("recipe.toml", *OPTIONS, "--targets", "all", "--set", "seed=3").exit_code == 0
+    assert run("recipe.toml", *OPTIONS, "--every-node", "--set", "seed=3").exit_code == 0
     path = "runs/recipe-learned/scopes.safetensors"
     extractor = {"kind": "file", "path": path, "topk": 4}
     other = small_recipe(graph="g", extractor=extractor, model__layer="gat", training__num_epochs=1)

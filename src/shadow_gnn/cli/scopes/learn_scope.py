@@ -41,7 +41,9 @@ def learn_scope_command(
     candidates: Annotated[
         int | None, typer.Option(min=1, help="Nodes ranked for each target.", show_default="4 times topk")
     ] = None,
-    targets: Annotated[Literal["splits", "all"], typer.Option(help="Nodes that get a scope.")] = "splits",
+    every_node: Annotated[
+        bool, typer.Option("--every-node", help="Give every node a scope, not only the nodes of the splits.")
+    ] = False,
     from_: Annotated[
         Path | None,
         typer.Option("--from", metavar="RUN", help="Explain the model of this run instead of training one."),
@@ -73,7 +75,7 @@ def learn_scope_command(
     Examples:
       shadow learn-scope recipe.toml
       shadow learn-scope recipe.toml --topk 50 --candidates 400 --compare
-      shadow learn-scope recipe.toml --from runs/normal-1 --targets all --out runs/all-scopes
+      shadow learn-scope recipe.toml --from runs/normal-1 --every-node --out runs/all-scopes
       shadow learn-scope recipe.toml --explainer gnnexplainer --explainer-epochs 50
     """
     content = named_recipe(recipe, set_, graph)
@@ -87,7 +89,7 @@ def learn_scope_command(
         explainer_epochs=explainer_epochs,
         topk=topk,
         candidates=candidates,
-        targets=targets,
+        targets="all" if every_node else "splits",
         method=method,
         num_epochs=normal_epochs,
         source=from_,
