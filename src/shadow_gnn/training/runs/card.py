@@ -18,7 +18,6 @@ from shadow_gnn.training.runs.folder import VERSIONS, Run, read_json
 
 CARD = "README.md"
 _TASKS = {"classes": "node-classification", "multilabel": "node-classification", "values": "node-regression"}
-_METRICS = {"auroc": "roc_auc", "rmse": "rmse"}
 
 
 def write_card(run: Run, graph: Graph, target: str, result: Mapping[str, Any]) -> None:
@@ -83,7 +82,7 @@ def metadata(run: Run, graph: str, target: str, result: Mapping[str, Any]) -> di
     """Return the metadata of the Hub: library, tags, metrics with their dataset."""
     task = _TASKS.get(target, "link-prediction")
     found = [
-        {"type": _METRICS.get(name, name), "value": value, "name": f"test {name}"}
+        {"type": name, "value": value, "name": f"test {name}"}
         for name, value in result["test"].items()
         if value is not None and math.isfinite(value)
     ]
