@@ -1,0 +1,143 @@
+"""What if: edits change the prediction as Python says, can be undone, and leave the graph as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def near_target(visit) -> str:
+    """Return a neighbor of the target with a plain name."""
+    return visit.page.evaluate(
+        "(() => { const {scope, stage} = explorer.sides[0]; const near = [...stage.nearby(0)];"
+        " return near.map(place => scope.nodes[place].name).find(name => name.startsWith('node ')); })()"
+    )
+
+
+def compare(visit, served, **body):
+    """Compare the page with Python's answer to the same edits."""
+    expected = served.ask(run="first", explain=True, **body)
+    visit.drawn()
+    found = visit.page.evaluate("explorer.sides[0].answer")
+    assert [node["name"] for node in found["nodes"]] == [node["name"] for node in expected["nodes"]]
+    assert visit.shown == expected["prediction"]["text"]
+    assert found["prediction"]["probability"] == pytest.approx(expected["prediction"]["probability"], abs=1e-5)
+    return expected
+
+
+def test_removing_a_node_and_undoing_it(visit, served):
+    visit.open(node="node 20", run="first").drawn("node 20")
+    before = visit.page.evaluate("explorer.sides[0].answer.prediction.probability")
+    name = near_target(visit)
+    visit.page.mouse.click(*visit.spot(name), button="right")
+    visit.page.get_by_role("menuitem", name="Remove it", exact=True).click()
+    visit.until(lambda: "edits=" in visit.page.url)
+    expected = compare(visit, served, node="node 20", edits={"remove_nodes": [name]})
+    assert name not in visit.names
+    assert expected["before"]["probability"] == pytest.approx(before, abs=1e-6)
+    assert visit.page.locator("#prediction .change").inner_text().startswith("Without your edits")
+    assert visit.page.locator("#edit-chips .chip").inner_text() == f"without {name}"
+    visit.page.locator("#edit-chips").get_by_role("button", name="Undo").click()
+    visit.until(lambda: "edits=" not in visit.page.url)
+    assert name in visit.drawn().names
+    visit.page.go_back()
+    visit.until(lambda: name not in visit.drawn().names)
+
+
+def test_removing_and_adding_an_edge(visit, served):
+    visit.open(node="node 20", run="first").drawn("node 20")
+    name = near_target(visit)
+    visit.page.mouse.click(*visit.spot(name), button="right")
+    visit.page.get_by_role("menuitem", name="Remove its edge with node 20").click()
+    visit.until(lambda: "edits=" in visit.page.url)
+    compare(visit, served, node="node 20", edits={"remove_edges": [{"from": name, "to": "node 20"}]})
+    visit.page.get_by_role("tab", name="What if").click()
+    field = visit.page.get_by_role("combobox", name="Add an edge from node 20 to")
+    field.fill("node 99")
+    field.press("Enter")
+    visit.until(lambda: len(visit.state()["edits"]) == 2)
+    edits = {"remove_edges": [{"from": name, "to": "node 20"}], "add_edges": [{"from": "node 20", "to": "node 99"}]}
+    compare(visit, served, node="node 20", edits=edits)
+    visit.page.locator("#what-if").get_by_role("button", name="Reset").click()
+    visit.until(lambda: visit.state()["edits"] == [])
+    compare(visit, served, node="node 20")
+
+
+def test_a_click_on_an_edge_offers_to_remove_it(visit):
+    visit.open(node="node 20", kind="ppr", options='{"topk":4}', run="first").drawn("node 20")
+    ends, point = visit.page.evaluate(
+        "(() => { const {scope, stage} = explorer.sides[0]; const spots = stage.spots(); const edge = scope.edges[0];"
+        " const [a, b] = [spots[edge.source], spots[edge.target]]; const box = stage.box.getBoundingClientRect();"
+        " return [[scope.nodes[edge.source].name, scope.nodes[edge.target].name],"
+        " [box.left + (a.x + b.x) / 2, box.top + (a.y + b.y) / 2]]; })()"
+    )
+    visit.page.mouse.click(*point)
+    visit.page.get_by_role("menuitem", name="Remove this edge").click()
+    visit.until(lambda: len(visit.state()["edits"]) == 1)
+    kind, value = visit.state()["edits"][0]
+    assert kind == "remove_edges"
+    assert {value["from"], value["to"]} == set(ends)
+    visit.drawn()
+
+
+def test_a_feature_value_changes_the_prediction(visit, served):
+    visit.open(node="node 20", run="first").drawn("node 20")
+    visit.page.locator(".board").focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.keyboard.press("e")
+    menu = visit.page.locator(".node-menu")
+    menu.get_by_label("Feature column").select_option("1")
+    menu.get_by_label("Feature value").fill("5")
+    menu.get_by_role("button", name="Set").click()
+    visit.until(lambda: len(visit.state()["edits"]) == 1)
+    expected = compare(
+        visit, served, node="node 20", edits={"features": [{"node": "node 20", "column": 1, "value": 5.0}]}
+    )
+    assert abs(expected["prediction"]["probability"] - expected["before"]["probability"]) > 1e-4
+
+
+def test_another_class_of_a_neighbor_changes_what_a_model_that_reads_labels_says(visit, served):
+    visit.open(node="node 20", run="second").drawn("node 20")
+    before = visit.page.evaluate("explorer.sides[0].answer.prediction.probability")
+    known = served.ask(node="node 20", run="second", explain=False)["nodes"]
+    name, label = next((node["name"], node["label"]) for node in known if node["hop"] == 1 and node["split"] == "train")
+    visit.page.mouse.click(*visit.spot(name), button="right")
+    visit.page.locator(".node-menu").get_by_label("Class").select_option(str((label + 1) % 3))
+    visit.until(lambda: len(visit.state()["edits"]) == 1)
+    edits = {"labels": [{"node": name, "class": (label + 1) % 3}]}
+    expected = served.ask(node="node 20", run="second", explain=True, edits=edits)
+    found = visit.drawn().page.evaluate("explorer.sides[0].answer.prediction.probability")
+    assert found == pytest.approx(expected["prediction"]["probability"], abs=1e-5)
+    assert found != before
+
+
+def test_a_model_that_reads_no_labels_offers_no_change_of_them(visit):
+    visit.open(node="node 20", run="first").drawn("node 20")
+    visit.page.mouse.click(*visit.spot(near_target(visit)), button="right")
+    visit.page.locator(".node-menu").wait_for()
+    assert visit.page.locator(".node-menu").get_by_label("Class").count() == 0
+
+
+def test_a_new_node_is_made_and_predicted(visit, served):
+    visit.open(node="node 20", run="first").drawn("node 20")
+    visit.page.get_by_role("tab", name="What if").click()
+    visit.page.get_by_label("Name of the new node").fill("<u>mine</u>")
+    field = visit.page.get_by_role("combobox", name="Next to")
+    for name in ("node 20", "node 30"):
+        field.fill(name)
+        field.press("Enter")
+        visit.page.locator(".chips li", has_text=name).wait_for()
+    visit.page.get_by_label("Features of the new node").fill("b=2, c=-1")
+    visit.page.get_by_role("button", name="Make it and predict it").click()
+    visit.drawn("<u>mine</u>")
+    new = {"name": "<u>mine</u>", "features": {"b": 2.0, "c": -1.0}, "edges": [{"to": "node 20"}, {"to": "node 30"}]}
+    compare(visit, served, node={"new": 0}, edits={"new_nodes": [new]})
+    visit.page.locator("#edit-chips").get_by_role("button", name="Undo").click()
+    visit.drawn("node 20")
+
+
+def test_the_graph_is_as_it_was(visit, served):
+    before = np.array(served.graph.indices)
+    test_removing_and_adding_an_edge(visit, served)
+    assert np.array_equal(served.explorer.live.stored.indices, before)
+    assert served.explorer.live.graph.num_nodes == served.graph.num_nodes
