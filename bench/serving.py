@@ -1,6 +1,7 @@
-"""`shadow serve` under load beside the same model in process: latencies, rates, new nodes, updates.
+"""`shadow serve` under load: beside the same model in process and in PyG, with updates, and on a graph of 10^7 nodes.
 
 The callers are one process with raw sockets, on the same cores as the service; their own cost is the time of /healthz.
+Parts may be chosen: --part alone --part peer --part beside --part explain --part large.
 """
 
 from __future__ import annotations
@@ -10,11 +11,7 @@ import asyncio
 import json
 import multiprocessing
 import shutil
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +19,12 @@ from typing import Any
 
 import numpy as np
 from common import CACHE, Bar, Report, busy_share, finish, graphs, load_line, options, random_targets
+from serving_callers import Body, Caller, Server, Stream, load, side_by_side
+from serving_peer import Peer
 
-from shadow_gnn import Recipe, save_graph
+from shadow_gnn import Recipe, open_graph, save_graph
+from shadow_gnn.graph.generators.folder import generate_graph
+from shadow_gnn.graph.generators.plan import GraphPlan
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictor import open_predictor
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
@@ -35,7 +36,22 @@ RECIPE = {
     "model": {"layer": "sage", "num_layers": 5, "hidden_dim": 256},
     "training": {"num_epochs": 1, "batch_size": 64},
 }
-Body = Callable[[int], dict[str, Any]]
+LARGE = GraphPlan(
+    "dcsbm", 10_000_000, degree=14.0, num_columns=128, num_classes=40, shares=(0.002, 0.0005, 0.0005), seed=0
+)
+
+
+def prepare_large(quick: bool) -> tuple[Path, Path]:
+    """Return the folders of a generated graph and of a run on it; both are kept for the next time."""
+    plan = replace(LARGE, num_nodes=100_000, shares=(0.2, 0.05, 0.05)) if quick else LARGE
+    home = CACHE / f"serving-{plan.num_nodes}"
+    if not (home / "graph").exists():
+        generate_graph(plan, home / "graph", num_threads=2)
+    if not (home / "run").exists():
+        train_recipe(
+            Recipe.model_validate({**RECIPE, "graph": str(home / "graph")}), home / "run", options=RunOptions()
+        )
+    return home / "graph", home / "run"
 
 
 def prepare(graph: Graph) -> tuple[Path, Path]:
@@ -48,86 +64,6 @@ def prepare(graph: Graph) -> tuple[Path, Path]:
         save_graph(replace(graph, splits=splits), folder)
         train_recipe(Recipe.model_validate({**RECIPE, "graph": str(folder)}), run, options=RunOptions())
     return folder, run
-
-
-class Server:
-    """`shadow serve` in a process of its own."""
-
-    def __init__(self, folder: Path, run: Path, log: Path, *more: str) -> None:
-        command = [sys.executable, "-m", "shadow_gnn", "serve", str(run), "--graph", str(folder), "--updates", str(log)]
-        begin = time.monotonic()
-        self.process = subprocess.Popen([*command, "--port", "0", "--json", *more], stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        lines = []
-        while not lines or lines[-1] != "}\n":
-            lines.append(self.process.stdout.readline())
-            assert lines[-1], "the service has ended"
-        self.port = int(json.loads("".join(lines))["url"].rpartition(":")[2])
-        asyncio.run(self._wait())
-        self.seconds_to_ready = time.monotonic() - begin
-
-    async def _wait(self) -> None:
-        while True:
-            try:
-                caller = await Caller.connected(self.port)
-                await caller.send("GET", "/readyz", b"")
-                caller.writer.close()
-                return
-            except OSError:
-                await asyncio.sleep(0.01)
-
-    def anonymous_megabytes(self) -> float:
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("RssAnon"):
-                return int(line.split()[1]) / 1024
-        return float("nan")
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
-
-
-class Caller:
-    """One keep-alive connection, as cheap as Python allows."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    @classmethod
-    async def connected(cls, port: int) -> Caller:
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
-
-    async def send(self, method: str, path: str, body: bytes) -> bytes:
-        head = f"{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
-        self.writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-        answer = await self.reader.readuntil(b"\r\n\r\n")
-        length = int(answer.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-        content = await self.reader.readexactly(length)
-        assert answer.startswith(b"HTTP/1.1 200"), content
-        return content
-
-
-async def _load(port: int, path: str, body: Body, callers: int, count: int, method: str) -> tuple[np.ndarray, float]:
-    times: list[float] = []
-    numbers = iter(range(count))
-
-    async def one() -> None:
-        caller = await Caller.connected(port)
-        for number in numbers:
-            data = json.dumps(body(number)).encode() if method != "GET" else b""
-            begin = time.perf_counter()
-            await caller.send(method, path, data)
-            times.append(time.perf_counter() - begin)
-        caller.writer.close()
-
-    begin = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(callers)))
-    return np.array(times), count / (time.perf_counter() - begin)
-
-
-def load(port: int, path: str, body: Body, *, callers: int, count: int, method: str = "POST") -> tuple[Any, float]:
-    """Send requests by so many callers at once; return the seconds of each, and the requests per second."""
-    return asyncio.run(_load(port, path, body, callers, count, method))
 
 
 def in_process(folder: Path, run: Path, targets: np.ndarray) -> tuple[float, float, float]:
@@ -145,92 +81,209 @@ def in_process(folder: Path, run: Path, targets: np.ndarray) -> tuple[float, flo
     return float(p50), float(p99), len(targets) / seconds
 
 
-def main(chosen: argparse.Namespace) -> None:
-    report = Report(
-        "shadow serve (5-layer SAGE-256, PPR top-200; callers and service share the cores)",
-        ("what", "p50 ms", "p99 ms", "per second"),
-        notes=[load_line(busy_share())],
-    )
-    name, graph = next(iter(graphs(chosen).items()))
-    folder, run = prepare(graph)
-    scale = 10 if chosen.quick else 1
-    targets = random_targets(graph, 3000 // scale, seed=1)
-    # Prepared and measured in a process of its own, so that this one, with the callers, has no threads of a model.
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        inside = pool.submit(in_process, folder, run, targets).result()
-    report.rows.append(
-        [f"{name}, in process: one; bulk", *(f"{value:.2f}" for value in inside[:2]), f"{inside[2]:.0f}"]
-    )
-    log = HOME / "log"
-    shutil.rmtree(log, ignore_errors=True)
-    server = Server(folder, run, log, "--cache", "0")
-    try:
-        measure(server, graph, targets, inside, scale, report)
-    finally:
-        server.stop()
-    finish(report, chosen)
+class Bodies:
+    """Bodies of requests by their number."""
 
+    def __init__(self, num_nodes: int, num_columns: int, targets: np.ndarray) -> None:
+        self.num_nodes, self.num_columns, self.targets = num_nodes, num_columns, targets
+        self._rng = np.random.default_rng(0)
 
-def measure(
-    server: Server, graph: Graph, targets: np.ndarray, inside: tuple[float, float, float], scale: int, report: Report
-) -> None:
-    rng = np.random.default_rng(0)
+    def known(self, number: int) -> dict[str, Any]:
+        return {"nodes": [int(self.targets[number % len(self.targets)])]}
 
-    def row(label: str, found: tuple[np.ndarray, float]) -> tuple[float, float, float]:
-        p50, p99 = (1000 * value for value in np.quantile(found[0], (0.5, 0.99)))
-        report.rows.append([label, f"{p50:.2f}", f"{p99:.2f}", f"{found[1]:,.0f}"])
-        return float(p50), float(p99), found[1]
+    def explained(self, number: int) -> dict[str, Any]:
+        return {"node": int(self.targets[number % len(self.targets)])}
 
-    def known(number: int) -> dict[str, Any]:
-        return {"nodes": [int(targets[number % len(targets)])]}
+    def fresh(self, number: int) -> dict[str, Any]:
+        ends = self._rng.choice(self.num_nodes, 10, replace=False).tolist()
+        return {"new_nodes": [{"features": [0.0] * self.num_columns, "edges": [{"to": end} for end in ends]}]}
 
-    def fresh(number: int) -> dict[str, Any]:
-        ends = rng.choice(graph.num_nodes, 10, replace=False).tolist()
-        features = [0.0] * (graph.x.shape[1] if graph.x is not None else 0)
-        return {"new_nodes": [{"features": features, "edges": [{"to": end} for end in ends]}]}
-
-    def edges(count: int) -> Body:
+    def edges(self, count: int) -> Body:
         def body(number: int) -> dict[str, Any]:
-            ends = rng.choice(graph.num_nodes, (2 * count, 2)).tolist()
+            ends = self._rng.choice(self.num_nodes, (2 * count, 2)).tolist()
             pairs = list({(min(a, b), max(a, b)): None for a, b in ends if a != b})[:count]
             return {"edges": [{"from": a, "to": b} for a, b in pairs]}
 
         return body
 
-    port = server.port
-    load(port, "/v1/predict", known, callers=4, count=100 // min(scale, 4))
-    row("callers alone: /healthz, one caller", load(port, "/healthz", known, callers=1, count=500, method="GET"))
-    one = row("one caller, known nodes", load(port, "/v1/predict", known, callers=1, count=1000 // scale))
-    many = row("64 callers, known nodes", load(port, "/v1/predict", known, callers=64, count=3000 // scale))
-    new = row("one caller, new nodes with 10 edges", load(port, "/v1/predict", fresh, callers=1, count=600 // scale))
-    hundred = row("updates of 100 edges, 4 callers", load(port, "/v1/graph/edges", edges(100), callers=4, count=400))
-    single = row("updates of one edge, 16 callers", load(port, "/v1/graph/edges", edges(1), callers=16, count=2000))
-    after = row(
-        "64 callers, known nodes, after them", load(port, "/v1/predict", known, callers=64, count=3000 // scale)
-    )
-    bars = [
-        (
+
+class Run:
+    """A benchmark of some parts."""
+
+    def __init__(self, chosen: argparse.Namespace) -> None:
+        self.chosen, self.quick, self.scale = chosen, chosen.quick, 10 if chosen.quick else 1
+        self.report = Report(
+            "shadow serve (5-layer SAGE-256, PPR top-200; callers and service share the cores)",
+            ("what", "p50 ms", "p99 ms", "per second"),
+            notes=[load_line(busy_share())],
+        )
+        self.name, graph = next(iter(graphs(chosen).items()))
+        # Prepared and measured in a process of its own, so that this one, with the callers, has no threads of a model.
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            self.folder, self.run = pool.submit(prepare, graph).result()
+        self.targets = random_targets(graph, 3000 // self.scale, seed=1)
+        self.bodies = Bodies(graph.num_nodes, 0 if graph.x is None else graph.x.shape[1], self.targets)
+
+    def server(self, *more: str) -> Server:
+        log = HOME / "log"
+        shutil.rmtree(log, ignore_errors=True)
+        return Server(self.folder, self.run, log, "--cache", "0", *more)
+
+    def row(self, label: str, found: tuple[np.ndarray, float]) -> tuple[float, float, float]:
+        p50, p99 = (1000 * value for value in np.quantile(found[0], (0.5, 0.99)))
+        self.report.rows.append([label, f"{p50:.2f}", f"{p99:.2f}", f"{found[1]:,.0f}"])
+        print("  ".join(self.report.rows[-1]), flush=True)  # What is measured stays if a later part is stopped.
+        return float(p50), float(p99), found[1]
+
+    def bar(self, claim: str, measured: str, passed: object) -> None:
+        self.report.bars.append(Bar(claim, measured, bool(passed)))
+        print(self.report.bars[-1].line(), flush=True)
+
+    def warm(self, server: Server) -> None:
+        load(server.port, "/v1/predict", self.bodies.known, callers=4, count=100 // min(self.scale, 4))
+
+    def alone(self) -> None:
+        """Compare with the same model in process; new nodes; updates."""
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            inside = pool.submit(in_process, self.folder, self.run, self.targets).result()
+        facts = [*(f"{value:.2f}" for value in inside[:2]), f"{inside[2]:.0f}"]
+        self.report.rows.append([f"{self.name}, in process: one; bulk", *facts])
+        server = self.server()
+        try:
+            self._alone(server, inside)
+        finally:
+            server.stop()
+
+    def _alone(self, server: Server, inside: tuple[float, float, float]) -> None:
+        port, bodies, scale = server.port, self.bodies, self.scale
+        self.warm(server)
+        silent = load(port, "/healthz", bodies.known, callers=1, count=500, method="GET")
+        self.row("callers alone: /healthz, one caller", silent)
+        one = self.row(
+            "one caller, known nodes", load(port, "/v1/predict", bodies.known, callers=1, count=1000 // scale)
+        )
+        many = self.row(
+            "64 callers, known nodes", load(port, "/v1/predict", bodies.known, callers=64, count=3000 // scale)
+        )
+        fresh = load(port, "/v1/predict", bodies.fresh, callers=1, count=600 // scale)
+        new = self.row("one caller, new nodes with 10 edges", fresh)
+        hundreds = load(port, "/v1/graph/edges", bodies.edges(100), callers=4, count=400 // scale)
+        hundred = self.row("updates of 100 edges, 4 callers", hundreds)
+        singles = load(port, "/v1/graph/edges", bodies.edges(1), callers=16, count=2000 // scale)
+        single = self.row("updates of one edge, 16 callers", singles)
+        last = load(port, "/v1/predict", bodies.known, callers=64, count=3000 // scale)
+        after = self.row("64 callers, known nodes, after them", last)
+        self.bar(
             "one caller: p50 at most that in process + 1.5 ms",
             f"{one[0] - inside[0]:+.2f} ms",
             one[0] <= inside[0] + 1.5,
-        ),
-        ("one caller: p99 at most 3 times p50", f"{one[1] / one[0]:.1f} times", one[1] <= 3 * one[0]),
-        ("64 callers: at least 0.6 times bulk", f"{many[2] / inside[2]:.2f} times", many[2] >= 0.6 * inside[2]),
-        (
-            "64 callers: p99 below 2.5 times 64 / rate",
-            f"{many[1] / 64e3 * many[2]:.2f} times",
-            many[1] < 160e3 / many[2],
-        ),
-        ("new nodes: p50 at most 1.3 times a known node", f"{new[0] / one[0]:.2f} times", new[0] <= 1.3 * one[0]),
-        ("at least 10,000 edges per second in hundreds", f"{100 * hundred[2]:,.0f}", 100 * hundred[2] >= 10_000),
-        ("at least 300 single updates per second", f"{single[2]:,.0f}", single[2] >= 300),
-    ]
-    report.bars += [Bar(claim, measured, bool(passed)) for claim, measured, passed in bars]
-    memory = server.anonymous_megabytes()
-    report.notes.append(
-        f"Ready after {server.seconds_to_ready:.1f} s; {memory:,.0f} MB of anonymous memory after {open_version(port)} "
-        f"updates; rate after them {after[2] / many[2]:.2f} times that before."
-    )
+        )
+        self.bar("one caller: p99 at most 3 times p50", f"{one[1] / one[0]:.1f} times", one[1] <= 3 * one[0])
+        self.bar("64 callers: at least 0.6 times bulk", f"{many[2] / inside[2]:.2f} times", many[2] >= 0.6 * inside[2])
+        share = many[1] / 64e3 * many[2]
+        self.bar("64 callers: p99 below 2.5 times 64 / rate", f"{share:.2f} times", share < 2.5)
+        self.bar(
+            "new nodes: p50 at most 1.3 times a known node", f"{new[0] / one[0]:.2f} times", new[0] <= 1.3 * one[0]
+        )
+        self.bar("at least 10,000 edges per second in hundreds", f"{100 * hundred[2]:,.0f}", 100 * hundred[2] >= 10_000)
+        self.bar("at least 300 single updates per second", f"{single[2]:,.0f}", single[2] >= 300)
+        self.report.notes.append(
+            f"Ready after {server.seconds_to_ready:.1f} s; {server.anonymous_megabytes():,.0f} MB of anonymous memory "
+            f"after {open_version(port)} updates; rate after them {after[2] / many[2]:.2f} times that before."
+        )
+
+    def explain(self) -> None:
+        """Compare explanations with predictions."""
+        server, count = self.server(), 400 // self.scale
+        try:
+            self.warm(server)
+            load(server.port, "/v1/explain", self.bodies.explained, callers=1, count=20)
+            one = self.row(
+                "one caller, known nodes", load(server.port, "/v1/predict", self.bodies.known, callers=1, count=count)
+            )
+            found = load(server.port, "/v1/explain", self.bodies.explained, callers=1, count=count)
+            explained = self.row("one caller, explanations", found)
+        finally:
+            server.stop()
+        times = explained[0] / one[0]
+        self.bar("explanations: p50 at most 3 times a prediction", f"{times:.2f} times", times <= 3)
+
+    def beside(self) -> None:
+        """Predict while the graph changes."""
+        server, seconds = self.server(), 20 / self.scale
+        known = Stream("/v1/predict", self.bodies.known, callers=64)
+        try:
+            self.warm(server)
+            (alone,) = side_by_side(server.port, [known], seconds)
+            before = self.row("64 callers, known nodes, no updates", alone)
+            for count in (10, 1):
+                updates = Stream("/v1/graph/edges", self.bodies.edges(count), callers=16, per_second=1000 / count)
+                found, made = side_by_side(server.port, [known, updates], seconds)
+                rate = self.row(f"64 callers, known nodes, beside updates of {count}", found)[2]
+                done = count * self.row(f"updates of {count}, 16 callers, at most 1,000 edges/s", made)[2]
+                share = rate / before[2]
+                line = f"{share:.2f} of the rate, {done:,.0f} updates per second"
+                if count == 10:
+                    self.bar(
+                        "beside 1,000 updates per second: at least 0.8 of the rate", line, share >= 0.8 and done >= 950
+                    )
+                else:
+                    self.report.notes.append(f"In requests of one update each: {line}.")
+        finally:
+            server.stop()
+
+    def peer(self) -> None:
+        """Compare with PyG's own operators."""
+        server = self.server()
+        try:
+            self.warm(server)
+            found = load(server.port, "/v1/predict", self.bodies.known, callers=64, count=3000 // self.scale)
+            ours = self.row("64 callers, known nodes", found)
+        finally:
+            server.stop()
+        for num_hops, count in ((2, 600), (5, 128)):
+            other = Peer(self.folder, num_hops)
+            try:
+                load(other.port, "/v1/predict", self.bodies.known, callers=1, count=2)
+                found = load(
+                    other.port, "/v1/predict", self.bodies.known, callers=64, count=count // min(self.scale, 4)
+                )
+                theirs = self.row(f"PyG, scopes of all nodes within {num_hops} hops, 64 callers", found)
+            finally:
+                other.stop()
+            times = ours[2] / theirs[2]
+            self.bar(f"at least 5 times the rate of PyG within {num_hops} hops", f"{times:.1f} times", times >= 5)
+
+    def large(self) -> None:
+        """Compare a graph of 10^7 nodes with a real one, both warm."""
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            folder, run = pool.submit(prepare_large, self.quick).result()
+        p99, count = {}, 1000 // self.scale
+        num_nodes = open_graph(folder).num_nodes
+        some = np.random.default_rng(1).choice(num_nodes, min(count, num_nodes), replace=False)
+        shutil.rmtree(HOME / "large-log", ignore_errors=True)
+        places = {self.name: (self.folder, self.run, self.targets[:count]), f"{num_nodes:,} nodes": (folder, run, some)}
+        for name, (graph, model, targets) in places.items():
+            log = HOME / "large-log" / name
+            server, bodies = Server(graph, model, log, "--cache", "0"), Bodies(num_nodes, 0, targets)
+            try:
+                load(server.port, "/v1/predict", bodies.known, callers=1, count=len(targets))
+                found = load(server.port, "/v1/predict", bodies.known, callers=1, count=len(targets))
+                p99[name] = self.row(f"one caller, {name}, warm", found)[1]
+                memory, ready = server.anonymous_megabytes(), server.seconds_to_ready
+            finally:
+                server.stop()
+        small, big = p99.values()
+        self.bar(
+            f"{num_nodes:,} nodes: p99 at most 2 times that of {self.name}",
+            f"{big / small:.2f} times",
+            big <= 2 * small,
+        )
+        self.bar("at most 1 GB of anonymous memory", f"{memory:,.0f} MB", memory <= 1000)
+        self.bar("ready within 3 s", f"{ready:.1f} s", ready <= 3)
+
+
+PARTS = ("alone", "explain", "beside", "peer", "large")
 
 
 def open_version(port: int) -> int:
@@ -238,10 +291,21 @@ def open_version(port: int) -> int:
 
     async def ask() -> int:
         caller = await Caller.connected(port)
-        return int(json.loads(await caller.send("POST", "/v1/scope", b'{"node": 0}'))["graph_version"])
+        return int(json.loads(await caller.send("GET", "/v1/state", b""))["graph_version"])
 
     return asyncio.run(ask())
 
 
+def add_parts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--part", action="append", choices=PARTS, help="what to measure; all parts by default")
+
+
+def main(chosen: argparse.Namespace) -> None:
+    run = Run(chosen)
+    for part in chosen.part or PARTS:
+        getattr(run, part)()
+    finish(run.report, chosen)
+
+
 if __name__ == "__main__":
-    main(options(__doc__ or ""))
+    main(options(__doc__ or "", add_parts))

@@ -6,6 +6,7 @@
 #include <shared_mutex>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "binding.h"
 #include "changes.h"
@@ -45,11 +46,15 @@ struct GraphChanges {
   }
 };
 
-// Keeps changes as they are while it lives; null for none.
+// Keeps changes as they are while it lives; null for none. The lowest layer is locked first, as by whoever changes one:
+// in two orders, threads would wait for each other.
 class Reading {
  public:
   explicit Reading(const GraphChanges* changes) {
-    for (; changes != nullptr; changes = changes->under.get()) locks_.emplace_back(changes->lock);
+    std::vector<const GraphChanges*> layers;
+    for (; changes != nullptr; changes = changes->under.get()) layers.push_back(changes);
+    locks_.reserve(layers.size());
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) locks_.emplace_back((*layer)->lock);
   }
 
  private:

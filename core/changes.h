@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "node_index.h"
 
 namespace shadow {
@@ -21,13 +22,15 @@ template <class Id>
 struct Row {
   const Id* begin;
   const Id* end;
-  int64_t position;       // of begin in the graph's indices, if the list is stored there
-  const OwnRow<Id>* own;  // null if the list is stored there
+  int64_t position;  // of begin in the graph's indices; negative if the list is not stored there
 
   int64_t size() const { return end - begin; }
+  bool is_stored() const { return position >= 0; }
+  // The list as it is kept if it is not stored. The two share a word, as rows are copied in the innermost loops.
+  const OwnRow<Id>& own() const { return *reinterpret_cast<const OwnRow<Id>*>(static_cast<intptr_t>(~position)); }
   // Where an entry stands in the graph's indices, or past their end if it was added.
   int64_t position_of(int64_t entry) const {
-    return own == nullptr ? position + entry : own->position[static_cast<size_t>(entry)];
+    return is_stored() ? position + entry : own().position[static_cast<size_t>(entry)];
   }
 };
 
@@ -38,7 +41,9 @@ struct OwnRow {
   std::vector<float> weight;  // empty for an unweighted graph
   std::vector<int64_t> position;
 
-  Row<Id> row() const { return {ids.data(), ids.data() + ids.size(), 0, this}; }
+  Row<Id> row() const {
+    return {ids.data(), ids.data() + ids.size(), ~static_cast<int64_t>(reinterpret_cast<intptr_t>(this))};
+  }
 };
 
 // One entry of a list that is to be there, or not to be.
@@ -92,7 +97,10 @@ class Changes {
   // All ids must be nodes of it. A list is merged once for all of its edits. Nothing has changed after an error.
   template <class Graph>
   void apply(const Graph& graph, std::vector<Edit<Id>>& edits) {
-    std::stable_sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.precedes(b); });
+    std::stable_sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) {
+      count_steps(1);
+      return a.precedes(b);
+    });
     std::vector<OwnRow<Id>> merged;
     std::vector<Id> nodes;
     int64_t added = 0;
@@ -100,6 +108,7 @@ class Changes {
       size_t last = first;
       while (last < edits.size() && edits[last].receiver == edits[first].receiver) ++last;
       const Row<Id> row = graph.row(edits[first].receiver);
+      count_steps(row.size() + static_cast<int64_t>(last - first));
       merged.push_back(merge(graph, row, edits.data() + first, edits.data() + last));
       nodes.push_back(edits[first].receiver);
       added += static_cast<int64_t>(merged.back().ids.size()) - row.size();

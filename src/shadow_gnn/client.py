@@ -26,7 +26,12 @@ _AGAIN = (502, 503, 504)
 
 
 class ServiceError(Exception):
-    """An answer that is a fault; the message is the service's own line."""
+    """An answer that is a fault; the message is the service's own line.
+
+    >>> from shadow_gnn.client import ServiceError
+    >>> ServiceError(429, "too many requests").status
+    429
+    """
 
     def __init__(self, status: int, line: str) -> None:
         super().__init__(f"{status}: {line}")
@@ -58,27 +63,66 @@ class _Calls(ABC, Generic[R]):
     """All calls; an update gets a key, by which the service knows it if it is sent again."""
 
     @abstractmethod
-    def _send(self, method: str, path: str, body: Answer) -> R:
+    def _send(self, method: str, path: str, body: Answer | None) -> R:
         """Send a request and return its answer, or what will give it."""
 
     def predict(
-        self, nodes: Sequence[Node] = (), *, new_nodes: Sequence[Mapping[str, Any]] = (), embedding: bool = False
+        self,
+        nodes: Sequence[Node] = (),
+        *,
+        new_nodes: Sequence[Mapping[str, Any]] = (),
+        embedding: bool = False,
+        run: str | None = None,
     ) -> R:
-        """Predict known nodes, and new nodes such as {"features": [...], "edges": [{"to": 17}]}."""
+        """Predict known nodes, and new nodes such as {"features": [...], "edges": [{"to": 17}]}; run: its name."""
         new = [dict(node) for node in new_nodes]
-        return self._send("POST", "/v1/predict", {"nodes": list(nodes), "new_nodes": new, "embedding": embedding})
+        body = {"nodes": list(nodes), "new_nodes": new, "embedding": embedding, "run": run}
+        return self._send("POST", "/v1/predict", body)
 
-    def links(self, pairs: Sequence[tuple[Node, Node]]) -> R:
+    def explain(
+        self,
+        node: Node | None = None,
+        *,
+        new_nodes: Sequence[Mapping[str, Any]] = (),
+        pair: tuple[Node, Node] | None = None,
+        explained_class: Node | None = None,
+        top: int = 20,
+        run: str | None = None,
+    ) -> R:
+        """Return what contributed most to the prediction of a node, of the first new node, or of a pair."""
+        body = {
+            "node": node,
+            "new_nodes": [dict(one) for one in new_nodes],
+            "pair": None if pair is None else list(pair),
+            "class": explained_class,
+            "top": top,
+            "run": run,
+        }
+        return self._send("POST", "/v1/explain", body)
+
+    def links(self, pairs: Sequence[tuple[Node, Node]], *, run: str | None = None) -> R:
         """Score pairs of nodes."""
-        return self._send("POST", "/v1/links", {"pairs": [list(pair) for pair in pairs]})
+        return self._send("POST", "/v1/links", {"pairs": [list(pair) for pair in pairs], "run": run})
 
-    def recommend(self, node: Node, *, top: int = 20) -> R:
+    def recommend(self, node: Node, *, top: int = 20, run: str | None = None) -> R:
         """Return the most likely new neighbors of a node."""
-        return self._send("POST", "/v1/links", {"recommend": node, "top": top})
+        return self._send("POST", "/v1/links", {"recommend": node, "top": top, "run": run})
 
-    def scope(self, node: Node) -> R:
+    def scope(self, node: Node, *, run: str | None = None) -> R:
         """Return the scope of a node."""
-        return self._send("POST", "/v1/scope", {"node": node})
+        return self._send("POST", "/v1/scope", {"node": node, "run": run})
+
+    def state(self) -> R:
+        """Return the versions of runs, graph and graph folder."""
+        return self._send("GET", "/v1/state", None)
+
+    def reload(self, run: str | None = None) -> R:
+        """Let the service read a run again, or all of them."""
+        return self._send("POST", "/v1/reload", {"run": run})
+
+    def compact(self) -> R:
+        """Let the service begin to fold its log into the graph folder."""
+        return self._send("POST", "/v1/graph/compact", None)
 
     def retrieve(self, seeds: Mapping[Node, float] | Sequence[Node], *, topk: int = 200) -> R:
         """Return the best nodes around weighted seeds."""
@@ -111,6 +155,11 @@ class Client(_Calls[Answer]):
 
     A request is sent again after a broken connection or a busy service: predictions change nothing, and an update has a
     key by which the service knows it.
+
+    >>> from shadow_gnn.client import Client
+    >>> with Client("http://127.0.0.1:8000", token="secret") as client:
+    ...     sorted(name for name in dir(client) if not name.startswith("_"))[:3]
+    ['add_nodes', 'close', 'compact']
     """
 
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0, retries: int = 3) -> None:
@@ -128,7 +177,7 @@ class Client(_Calls[Answer]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _send(self, method: str, path: str, body: Answer) -> Answer:
+    def _send(self, method: str, path: str, body: Answer | None) -> Answer:
         for attempt in range(self._retries + 1):
             response = None
             try:
@@ -143,7 +192,12 @@ class Client(_Calls[Answer]):
 
 
 class AsyncClient(_Calls[Awaitable[Answer]]):
-    """The same for asyncio: every call is awaited."""
+    """The same for asyncio: every call is awaited.
+
+    >>> from shadow_gnn.client import AsyncClient
+    >>> callable(AsyncClient("http://127.0.0.1:8000").predict)
+    True
+    """
 
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0, retries: int = 3) -> None:
         """Keep the address; no request is sent yet."""
@@ -162,7 +216,7 @@ class AsyncClient(_Calls[Awaitable[Answer]]):
     ) -> None:
         await self.close()
 
-    async def _send(self, method: str, path: str, body: Answer) -> Answer:
+    async def _send(self, method: str, path: str, body: Answer | None) -> Answer:
         for attempt in range(self._retries + 1):
             response = None
             try:

@@ -12,8 +12,10 @@ from tests.communities import communities, near_ring, small_recipe, with_labels
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import Graph, NodeNames
 from shadow_gnn.graph.store import open_graph, save_graph
+from shadow_gnn.inference.hybrid import train_hybrid
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.serve.service import Service
+from shadow_gnn.training.defaults import choose_hybrid
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -53,6 +55,8 @@ KINDS: dict[str, tuple[Graph, dict[str, Any]]] = {
     "values": (with_labels(communities(), "values"), {}),
     "multilabel": (with_labels(communities(), "multilabel"), {}),
     "degree": (communities(), {"inputs__degree": True}),
+    "labels": (communities(), {"inputs__labels": True}),
+    "transformer": (communities(), {"model__layer": "transformer"}),
     "links": (near_ring(), {"task__kind": "link"}),
 }
 
@@ -62,6 +66,16 @@ def train(kind: str, folder: Path) -> Path:
     graph, changes = KINDS[kind]
     save_graph(graph, folder / "g")
     train_recipe(small_recipe(training__num_epochs=1, **changes), folder / "run", options=RunOptions(graph=graph))
+    return folder
+
+
+def train_hybrid_run(folder: Path, graph: Graph | None = None, *changes: str) -> Path:
+    """Train a hybrid, the default of `shadow train --graph`; the folder has the graph `g` and the hybrid `run`."""
+    save_graph(communities() if graph is None else graph, folder / "g")
+    opened = open_graph(folder / "g")
+    small = ("training.num_epochs=2", "model.hidden_dim=8", "extractor.topk=10", *changes)
+    found = choose_hybrid(opened, str(folder / "g"), small)
+    train_hybrid(found.members, folder / "run", RunOptions(graph=opened))
     return folder
 
 

@@ -12,34 +12,25 @@ import threading
 import time
 
 import pytest
+from tests.cli.called import fault
 from tests.communities import one_thread  # noqa: F401
-from tests.serve.runs import train
 
 from shadow_gnn.client import AsyncClient, Client, ServiceError
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return train("plain", tmp_path_factory.mktemp("run"))
+@pytest.fixture
+def folder(trained):
+    return trained("plain")
 
 
 class Process:
     """A service on a free port."""
 
     def __init__(self, folder, log, *more, **environment):
-        command = [
-            sys.executable,
-            "-m",
-            "shadow_gnn",
-            "serve",
-            folder / "run",
-            "--graph",
-            folder / "g",
-            "--updates",
-            log,
-        ]
+        command = [sys.executable, "-m", "shadow_gnn", "serve", folder / "run", "--graph", folder / "g"]
+        command += [] if log is None else ["--updates", log]
         self.process = subprocess.Popen(
-            [*map(str, command), "--updates", str(log), "--port", "0", "--json", *map(str, more)],
+            [*map(str, command), "--port", "0", "--json", *map(str, more)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -70,6 +61,8 @@ def test_the_client_reaches_every_path_and_sigterm_ends_after_the_last_answer(fo
         client.remove_edges([{"from": node, "to": 3}])
         client.remove_nodes([node])
         assert client.retrieve({1: 2.0, 4: 1.0}, topk=5)["nodes"]
+        assert client.explain(1, top=3)["nodes"][0]["contribution"] != 0
+        assert client.explain(new_nodes=[new], run="run")["prediction"]["new"] == 0
         with pytest.raises(ServiceError, match="422: links: run must be one that predicts links") as error:
             client.links([(1, 2)])
         assert error.value.status == 422
@@ -86,6 +79,8 @@ def test_the_client_reaches_every_path_and_sigterm_ends_after_the_last_answer(fo
             await client.remove_nodes([node])
             assert (await client.scope(1))["nodes"]
             assert (await client.retrieve([1, 4]))["nodes"]
+            assert (await client.explain(1, explained_class=0))["class"] == 0
+            assert (await client.state())["graph_version"] == 8
             with pytest.raises(ServiceError):
                 await client.links([(1, 2)])
             with pytest.raises(ServiceError):
@@ -124,22 +119,18 @@ def test_killed_under_updates_every_acknowledged_one_is_there_once(folder, tmp_p
 
 
 def test_a_token_is_needed_for_other_machines_and_sent_by_the_client(folder, tmp_path):
-    def fault(*more: object) -> str:
-        run = [sys.executable, "-m", "shadow_gnn", "serve", folder / "run", "--graph", folder / "g", *more]
-        done = subprocess.run([*map(str, run)], capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert done.stderr.count("\n") == 1
-        return done.stderr
+    def refused(*more: object) -> str:
+        return fault("serve", folder / "run", "--graph", folder / "g", *more)
 
-    assert "--token-file or SHADOW_TOKEN must be given" in fault("--host", "0.0.0.0")
+    assert "--token-file or SHADOW_TOKEN must be given" in refused("--host", "0.0.0.0")
     (tmp_path / "token").write_text("short")
-    assert "must hold a token of at least 16 printable" in fault("--token-file", tmp_path / "token")
+    assert "must hold a token of at least 16 printable" in refused("--token-file", tmp_path / "token")
     process = Process(folder, tmp_path / "log", SHADOW_TOKEN="a-token-of-some-length")
     with Client(process.url) as client, pytest.raises(ServiceError, match="401"):
         client.predict([1])
     with Client(process.url, token="a-token-of-some-length") as client:
         assert client.predict([1])
-    assert "is in use by another process" in fault("--updates", tmp_path / "log", "--port", 0)
+    assert "is in use by another process" in refused("--updates", tmp_path / "log", "--port", 0)
     process.end(signal.SIGTERM)
 
 

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 from tests.rounding import ROUNDING
-from tests.serve.runs import KINDS, open_service, train
+from tests.serve.runs import KINDS, open_service
 
 from shadow_gnn.extract import PprExtractor, Seeds
 from shadow_gnn.extract.retrieval import retrieve
@@ -25,19 +25,6 @@ from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 NODE_KINDS = [kind for kind in KINDS if kind != "links"]
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """Train each kind once, when it is first asked for."""
-    folders = {}
-
-    def find(kind):
-        if kind not in folders:
-            folders[kind] = train(kind, tmp_path_factory.mktemp("run"))
-        return folders[kind]
-
-    return find
 
 
 @pytest.fixture
@@ -139,7 +126,7 @@ def test_new_nodes_are_answered_as_if_imported_and_updates_as_if_folded(kind, se
 
     from shadow_gnn.serve.requests import AddNodesBody
 
-    wait([plain.add_nodes(AddNodesBody.model_validate({"nodes": both}))])
+    wait([plain.update(AddNodesBody.model_validate({"nodes": both}))])
     plain.close()
     compact(trained(kind) / "g", tmp_path / "log2", tmp_path / "one")
     compact(trained(kind) / "g", tmp_path / "log", tmp_path / "all")
@@ -399,7 +386,7 @@ def test_a_full_disk_refuses_updates_and_predictions_go_on(serve, monkeypatch):
     ("changes", "line"),
     [
         ({"inputs__smooth": 1}, "must have no smoothed inputs"),
-        ({"inputs__labels": True}, "must have no inputs of labels"),
+        ({"inputs__smooth_labels": 1}, "must have no smoothed labels"),
         ({"inputs__graph_degree": True}, "must not have inputs.graph_degree"),
         ({"extractor": None, "training__method": "full"}, "must have an extractor"),
         ({"extractor": {"kind": "rwr", "topk": 5, "num_walks": 20}}, "extractor must be ppr, khop, full, node, heat"),

@@ -13,7 +13,8 @@ from shadow_gnn.extract import Subgraphs
 from shadow_gnn.extract.retrieval import edges_of
 from shadow_gnn.graph.changes.live_graph import LiveGraph
 from shadow_gnn.inference.predictions import Predictions
-from shadow_gnn.serve.scoring import Scored
+from shadow_gnn.serve.scoring import Explained, Scored
+from shadow_gnn.studies.explain.explanation import strongest
 
 
 def prediction_rows(scored: Scored, live: LiveGraph) -> list[dict[str, Any]]:
@@ -21,17 +22,45 @@ def prediction_rows(scored: Scored, live: LiveGraph) -> list[dict[str, Any]]:
     found = scored.predictions
     rows = []
     for number, node in enumerate(found.targets.tolist()):
-        row: dict[str, Any] = {"id": None, "new": node - scored.first_new}
-        if node < scored.first_new:
-            row = {"id": node, "new": None}
-            if live.graph.node_name is not None:
-                row["name"] = live.graph.node_name[node]
-        row |= _outcome(found, number)
+        row = {**_node(node, scored, live), **_outcome(found, number)}
         row["num_nodes"] = int(scored.num_nodes[number])
         if found.embedding is not None:
             row["embedding"] = found.embedding[number].tolist()
         rows.append(row)
     return rows
+
+
+def _node(node: int, scored: Scored, live: LiveGraph) -> dict[str, Any]:
+    """Return the id of a node, with its name, or the number of a new node."""
+    if node >= scored.first_new:
+        return {"id": None, "new": node - scored.first_new}
+    names = live.graph.node_name
+    return {"id": node, "new": None, **({} if names is None else {"name": names[node]})}
+
+
+def explanation_answer(explained: Explained, live: LiveGraph, top: int) -> dict[str, Any]:
+    """Return the prediction, and the parts of the scope with the largest contributions of either sign."""
+    found, scored = explained.explanation, explained.scored
+    if found.prediction.kind == "links":
+        assert found.prediction.probability is not None
+        first, second = (_node(node, scored, live) for node in found.targets)
+        prediction = {"pair": [first, second], "probability": float(found.prediction.probability[0])}
+    else:
+        (prediction,) = prediction_rows(scored, live)
+    answer: dict[str, Any] = {"prediction": prediction, "method": found.method, "answer": found.answer}
+    if found.chosen is not None:
+        answer |= {"class": found.chosen, "class_name": found.class_text(found.chosen)}
+    nodes = []
+    for place in strongest(found.node_contribution, top):
+        facts = {"hop": int(found.hop[place]), "score": float(found.score[place])}
+        share = {"contribution": float(found.node_contribution[place])}
+        nodes.append({**_node(int(found.node_id[place]), scored, live), **facts, **share})
+    edges = []
+    for place in strongest(found.edge_contribution, top):
+        sender, receiver = (_node(node, scored, live) for node in found.edge[place].tolist())
+        edge = {"from": sender, "to": receiver, "contribution": float(found.edge_contribution[place])}
+        edges.append(edge if found.edge_weight is None else {**edge, "weight": float(found.edge_weight[place])})
+    return {**answer, "nodes": nodes, "edges": edges, "columns": found.top_columns(top)}
 
 
 def _outcome(found: Predictions, number: int) -> dict[str, Any]:

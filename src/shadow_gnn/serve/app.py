@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -20,11 +20,15 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shadow_gnn.base.errors import ShadowError, WriteError
-from shadow_gnn.graph.changes.live_graph import KeyConflict, Made
+from shadow_gnn.graph.changes.live_graph import KeyConflict, Made, ReadOnly
+from shadow_gnn.serve.limits import Limits
+from shadow_gnn.serve.metrics import ServiceMetrics
 from shadow_gnn.serve.requests import (
     AddNodesBody,
+    ExplainBody,
     LinksBody,
     PredictBody,
+    ReloadBody,
     RemoveEdgesBody,
     RemoveNodesBody,
     RetrieveBody,
@@ -34,8 +38,9 @@ from shadow_gnn.serve.requests import (
 from shadow_gnn.serve.service import Service
 from shadow_gnn.serve.waiting import Draining, QueueFull
 
-_OPEN = ("/healthz", "/readyz")
-"""Paths that need no token."""
+_OPEN = ("/healthz", "/readyz", "/")
+"""Paths that need no token, as do the files of the explorer's page."""
+_FILES = "/explore/"
 _FAULTS: dict[int | str, dict[str, Any]] = {
     status: {
         "description": text,
@@ -48,6 +53,7 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
     for status, text in (
         (400, "The body is not JSON."),
         (401, "The token is missing or wrong."),
+        (403, "The service follows the log of another one and takes no updates."),
         (409, "The key was used for another update."),
         (413, "The body is too large."),
         (422, "A value is wrong; the line says which and why."),
@@ -58,14 +64,44 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(service: Service, *, token: str | None = None) -> FastAPI:
-    """Return the app of a service; token: demanded of every request but health checks, None for none."""
+class Guarded(Protocol):
+    """A service as the gate before it sees it."""
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of every request."""
+        ...
+
+    @property
+    def metrics(self) -> ServiceMetrics:
+        """Where requests are counted."""
+        ...
+
+
+def create_app(
+    service: Service, *, token: str | None = None, extend: Callable[[FastAPI], None] | None = None
+) -> FastAPI:
+    """Return the app of a service; token: demanded of every request but health checks, None for none.
+
+    extend: adds paths, such as those of the explorer.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await asyncio.to_thread(service.close)
 
+    app = guarded_app(service, token=token, lifespan=lifespan)
+    _add_reads(app, service)
+    _add_updates(app, service)
+    _add_state(app, service)
+    if extend is not None:
+        extend(app)
+    return app
+
+
+def guarded_app(service: Guarded, *, token: str | None, lifespan: Callable[[FastAPI], Any]) -> FastAPI:
+    """Return an app without paths: the token and the limits before every request, and one line for every fault."""
     app = FastAPI(
         title="shadow-gnn",
         version="1",
@@ -76,9 +112,6 @@ def create_app(service: Service, *, token: str | None = None) -> FastAPI:
         responses=_FAULTS,
     )
     _add_faults(app)
-    _add_reads(app, service)
-    _add_updates(app, service)
-    _add_state(app, service)
     app.add_middleware(_Gate, service=service, token=token)
     return app
 
@@ -104,6 +137,11 @@ def _add_reads(app: FastAPI, service: Service) -> None:
         """Show the scope of a node with scores and hops."""
         return JSONResponse(await _wait(service, lambda: service.scope(body)))
 
+    @app.post("/v1/explain")
+    async def explain(body: ExplainBody) -> JSONResponse:
+        """Return the nodes, edges and columns of the scope that contributed most to a prediction."""
+        return JSONResponse(await _wait(service, lambda: service.explain(body)))
+
     @app.post("/v1/retrieve")
     async def retrieve(body: RetrieveBody) -> JSONResponse:
         """Return the best nodes around weighted seeds, and the edges between them."""
@@ -119,25 +157,41 @@ def _add_updates(app: FastAPI, service: Service) -> None:
     @app.post("/v1/graph/edges")
     async def set_edges(body: SetEdgesBody) -> JSONResponse:
         """Add edges, or change their weights and attributes; answered when they are safe on the disk."""
-        return await made(lambda: service.set_edges(body))
+        return await made(lambda: service.update(body))
 
     @app.delete("/v1/graph/edges")
     async def remove_edges(body: RemoveEdgesBody) -> JSONResponse:
         """Remove edges."""
-        return await made(lambda: service.remove_edges(body))
+        return await made(lambda: service.update(body))
 
     @app.post("/v1/graph/nodes")
     async def add_nodes(body: AddNodesBody) -> JSONResponse:
         """Add nodes with their edges; the answer has their ids."""
-        return await made(lambda: service.add_nodes(body), len(body.nodes))
+        return await made(lambda: service.update(body), len(body.nodes))
 
     @app.delete("/v1/graph/nodes")
     async def remove_nodes(body: RemoveNodesBody) -> JSONResponse:
         """Remove the edges and names of nodes; their ids stay."""
-        return await made(lambda: service.remove_nodes(body))
+        return await made(lambda: service.update(body))
+
+    @app.post("/v1/graph/compact", status_code=202)
+    async def compact() -> JSONResponse:
+        """Begin to fold the log into the graph folder; done when folder_version of /v1/state is that of the answer."""
+        version: int = await _wait(service, service.writer.compact)
+        return JSONResponse({"folder_version": version}, 202)
 
 
 def _add_state(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/state")
+    async def state() -> JSONResponse:
+        """Return the versions of the runs and of the graph."""
+        return JSONResponse(service.state())
+
+    @app.post("/v1/reload")
+    async def reload(body: ReloadBody) -> JSONResponse:
+        """Read runs again from their folders; requests are answered by the old ones until then."""
+        return JSONResponse(await asyncio.wrap_future(service.reload(body.run)))
+
     @app.get("/healthz")
     async def healthz() -> JSONResponse:
         """Tell that the process answers."""
@@ -146,7 +200,10 @@ def _add_state(app: FastAPI, service: Service) -> None:
     @app.get("/readyz")
     async def readyz() -> JSONResponse:
         """Tell whether requests are taken."""
-        return JSONResponse({"ready": service.ready}, 200 if service.ready else 503)
+        fault = service.writer.fault
+        ready = service.ready and fault is None
+        why = {} if fault is None else {"error": fault}
+        return JSONResponse({"ready": ready, **why}, 200 if ready else 503)
 
     @app.get("/metrics", response_class=Response)
     async def metrics() -> Response:
@@ -164,6 +221,7 @@ def _add_faults(app: FastAPI) -> None:
     handlers: dict[type[Exception], Callable[[Any], JSONResponse]] = {
         RequestValidationError: lambda error: _fault(*_first_fault(error)),
         KeyConflict: lambda error: _fault(409, str(error)),
+        ReadOnly: lambda error: _fault(403, str(error)),
         ValueError: lambda error: _fault(422, str(error)),
         WriteError: lambda error: _fault(507, str(error)),
         ShadowError: lambda error: _fault(503, str(error), {"Retry-After": "5"}),
@@ -208,7 +266,7 @@ def _first_fault(error: RequestValidationError) -> tuple[int, str]:
 class _Gate:
     """Before every request: the token, the size of the body; after it: the metrics."""
 
-    def __init__(self, app: ASGIApp, service: Service, token: str | None) -> None:
+    def __init__(self, app: ASGIApp, service: Guarded, token: str | None) -> None:
         self._app, self._service = app, service
         self._token = None if token is None else b"Bearer " + token.encode()
 
@@ -243,7 +301,7 @@ class _Gate:
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         headers = dict(scope["headers"])
-        if self._token is not None and scope["path"] not in _OPEN:
+        if self._token is not None and not (scope["path"] in _OPEN or scope["path"].startswith(_FILES)):
             given = headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, self._token):
                 line = "token: must be given as `Authorization: Bearer ...`"

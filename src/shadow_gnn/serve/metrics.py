@@ -5,8 +5,13 @@ Not for: metrics of predictions (tasks/metrics.py).
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+import os
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+TOGETHER = "PROMETHEUS_MULTIPROC_DIR"
+"""Variable of the environment with the folder where the workers of a service keep their metrics."""
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
@@ -31,14 +36,35 @@ class ServiceMetrics:
             buckets=(1, 10, 50, 100, 200, 500, 1000, 5000),
             registry=registry,
         )
-        self.queue = Gauge("shadow_queue_requests", "Requests that wait.", registry=registry)
-        self.cache = Gauge("shadow_cache", "Scopes that were found in the cache or not.", ["found"], registry=registry)
+        self.queue = Gauge(
+            "shadow_queue_requests", "Requests that wait.", registry=registry, multiprocess_mode="livesum"
+        )
+        self.cache = Gauge(
+            "shadow_cache",
+            "Scopes that were found in the cache or not.",
+            ["found"],
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
         self.updates = Counter("shadow_updates", "Updates of the graph.", ["result"], registry=registry)
-        self.version = Gauge("shadow_graph_version", "Version of the graph.", registry=registry)
-        self.nodes = Gauge("shadow_graph_nodes", "Nodes of the graph.", registry=registry)
-        self.edges = Gauge("shadow_graph_entries", "Entries of all neighbor lists.", registry=registry)
-        self.changed = Gauge("shadow_changed_lists", "Lists that are not those of the folder.", registry=registry)
+        self.version = Gauge(
+            "shadow_graph_version", "Version of the graph.", registry=registry, multiprocess_mode="livemax"
+        )
+        self.nodes = Gauge("shadow_graph_nodes", "Nodes of the graph.", registry=registry, multiprocess_mode="livemax")
+        self.edges = Gauge(
+            "shadow_graph_entries", "Entries of all neighbor lists.", registry=registry, multiprocess_mode="livemax"
+        )
+        self.changed = Gauge(
+            "shadow_changed_lists",
+            "Lists that are not those of the folder.",
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
 
     def text(self) -> bytes:
-        """Return all metrics in the text format."""
-        return generate_latest(self.registry)
+        """Return all metrics in the text format, those of all workers together if there are several."""
+        if TOGETHER not in os.environ:
+            return generate_latest(self.registry)
+        joined = CollectorRegistry()
+        MultiProcessCollector(joined)  # type: ignore[no-untyped-call]
+        return generate_latest(joined)

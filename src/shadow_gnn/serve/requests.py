@@ -56,7 +56,12 @@ class NewNode(_Body):
     edges: list[NodeEdge] = []
 
 
-class PredictBody(_Body):
+class _OfRun(_Body):
+    run: Name | None = None
+    """Name of the run that answers; the first one by default."""
+
+
+class PredictBody(_OfRun):
     """Nodes to predict: known ones, new ones, or both."""
 
     model_config = ConfigDict(
@@ -72,7 +77,7 @@ class PredictBody(_Body):
     """Also return the inputs of the head."""
 
 
-class LinksBody(_Body):
+class LinksBody(_OfRun):
     """Pairs to score, or a node to recommend neighbors for."""
 
     pairs: list[Annotated[list[Known], Field(min_length=2, max_length=2)]] = []
@@ -81,12 +86,37 @@ class LinksBody(_Body):
     num_candidates: Annotated[int, Field(ge=1, le=10_000)] = 500
 
 
-class ScopeBody(_Body):
+class ScopeBody(_OfRun):
     """A node whose scope to show."""
 
     node: Known
     branch: Annotated[int, Field(ge=0, le=16)] = 0
     """Which extractor, for an ensemble."""
+
+
+class ExplainBody(_OfRun):
+    """A node whose prediction to explain, a new node, or a pair for a run of link prediction."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        populate_by_name=True,
+        json_schema_extra={"examples": [{"node": 3}, {"new_nodes": [{"edges": [{"to": 3}]}]}]},
+    )
+
+    node: Known | None = None
+    new_nodes: list[NewNode] = []
+    """New nodes; without a known node, the first of them is explained."""
+    pair: Annotated[list[Known], Field(min_length=2, max_length=2)] | None = None
+    class_: Annotated[NodeId | Name | None, Field(alias="class")] = None
+    """Class or label to explain, by number or name; the predicted one by default."""
+    top: Annotated[int, Field(ge=1, le=10_000)] = 20
+    """Most rows of each table, the strongest first."""
+
+
+class ReloadBody(_OfRun):
+    """A run to read again from its folder; all of them by default."""
 
 
 class Seed(_Body):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.files import checksum_of
-from shadow_gnn.graph.changes.live_graph import LiveGraph
+from shadow_gnn.graph.changes.live_graph import LiveGraph, Wanted
 from shadow_gnn.graph.changes.update import Update, edges_of_nodes
 from shadow_gnn.graph.record import id_range
 from shadow_gnn.serve.requests import (
@@ -101,6 +101,21 @@ def remove_nodes_update(live: LiveGraph, body: RemoveNodesBody) -> Update:
     """Return the update that removes nodes with all their edges."""
     nodes = np.unique(nodes_of(live, body.nodes))
     return Update(remove_edges=edges_of_nodes(live.graph, nodes), remove_nodes=tuple(nodes.tolist()))
+
+
+def wanted_update(live: LiveGraph, body: UpdateBody) -> Wanted:
+    """Return an update that a request asks for; it is made, or refused, when those before it are made."""
+
+    def make(first: int) -> Update:
+        if isinstance(body, AddNodesBody):
+            return new_nodes_update(live, body.nodes, first, needs_names=True)
+        if isinstance(body, SetEdgesBody):
+            return set_edges_update(live, body)
+        if isinstance(body, RemoveEdgesBody):
+            return remove_edges_update(live, body)
+        return remove_nodes_update(live, body)
+
+    return Wanted(make, body.key, digest_of(body))
 
 
 def digest_of(body: UpdateBody) -> str:

@@ -59,10 +59,11 @@ class ScopeCache:
         while len(self._scopes) > self._most:
             self._forget(next(iter(self._scopes)))
 
-    def drop(self, update: Update) -> None:
-        """Drop the scopes that an update can change."""
-        if not self._local:
+    def drop(self, update: Update | None) -> None:
+        """Drop the scopes that an update can change; None: the folder was replaced, and with it positions of edges."""
+        if update is None or not self._local:
             self._scopes.clear()
+            self._holders.clear()
             return
         changed = np.unique(np.concatenate((update.set_edges.reshape(-1), update.remove_edges.reshape(-1))))
         for node in changed.tolist():

@@ -250,17 +250,17 @@ def test_a_crash_while_folding_leaves_the_old_or_the_new_state(tmp_path, monkeyp
     live.commit([edges((1, 2, 1.0)), edges((1, 3, 1.0))])
     live.close()
     expected = compacted = None
-    for stop in ("write_file", "take_over"):
+    for stop in ("write_file", "UpdateLog.begin_again"):
 
         def crash(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(f"shadow_gnn.graph.changes.compact.{stop}", crash)
+        monkeypatch.setattr(f"shadow_gnn.graph.changes.{'log' if '.' in stop else 'compact'}.{stop}", crash)
         with pytest.raises(KeyboardInterrupt):
             compact(folder, log)
         monkeypatch.undo()
         compacted = (log / NEXT).exists()
-        assert compacted == (stop == "take_over")
+        assert compacted == (stop != "write_file")
         live = LiveGraph(open_graph(folder), log)
         lists = [live.graph.list_of(node)[0].tolist() for node in range(4)]
         assert lists == (expected or [[1, 2, 3], [0, 2, 3], [0, 1], [0, 1]])
@@ -269,12 +269,18 @@ def test_a_crash_while_folding_leaves_the_old_or_the_new_state(tmp_path, monkeyp
 
 
 WRITER = """
-import sys
+import sys, threading
 from pathlib import Path
+from shadow_gnn.graph.changes.compact import compact_live
 from shadow_gnn.graph.changes.live_graph import LiveGraph
 from shadow_gnn.graph.changes.update import Update
 from shadow_gnn.graph.store import open_graph
 live = LiveGraph(open_graph(sys.argv[1]), Path(sys.argv[2]))
+def fold():
+    while True:
+        compact_live(live)
+if sys.argv[3] == "fold":
+    threading.Thread(target=fold, daemon=True).start()
 for number in range(live.version, 10**9):
     (made,) = live.commit([Update(key=str(number), num_nodes=1)])
     sys.stdout.write(f"{made.version}\\n")
@@ -282,20 +288,22 @@ for number in range(live.version, 10**9):
 """
 
 
-def test_killed_at_any_moment_no_acknowledged_update_is_lost_and_none_is_there_twice(tmp_path):
+@pytest.mark.parametrize("folding", ["rest", "fold"])
+def test_killed_at_any_moment_no_acknowledged_update_is_lost_and_none_is_there_twice(folding, tmp_path):
     folder, log = tmp_path / "g", tmp_path / "log"
     save_graph(Graph(np.array([0, 0]), np.array([], np.int32)), folder)
     acknowledged = 0
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    for kill in range(4):
-        command = [sys.executable, "-c", WRITER, str(folder), str(log)]
+    for kill in range(int(os.environ.get("SHADOW_KILLS", "4"))):
+        command = [sys.executable, "-c", WRITER, str(folder), str(log), folding]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
             first = process.stdout.readline()
-            time.sleep(0.01 * kill)
+            time.sleep(0.013 * kill % 0.5)
             os.kill(process.pid, signal.SIGKILL)
             lines = [first, *process.stdout.readlines()]
         acknowledged = max([acknowledged, *(int(line) for line in lines if line.endswith(b"\n"))])
         live = LiveGraph(open_graph(folder), log)
         assert live.version >= acknowledged > 0
         assert live.graph.num_nodes == 1 + live.version
+        assert live.commit([Update(key=str(acknowledged - 1), num_nodes=1)]) == [Made(acknowledged, acknowledged)]
         live.close()

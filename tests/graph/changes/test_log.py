@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadow_gnn.base.errors import FolderError, WriteError
-from shadow_gnn.graph.changes.log import LOG, NEXT, UpdateLog, frame_of, head_of, read_after, read_log, take_over
+from shadow_gnn.graph.changes.log import LOG, NEXT, UpdateLog, frame_of, head_of, read_log, take_over
+from shadow_gnn.graph.changes.log_reader import LogReader
 from shadow_gnn.graph.record import Graph
 
 GRAPH = Graph(np.array([0, 1, 2]), np.array([1, 0], np.int32))
@@ -129,12 +130,46 @@ def test_after_a_fault_of_the_disk_no_update_is_taken(folder, monkeypatch):
 def test_followers_read_whole_frames_alone(folder):
     log = UpdateLog(folder, GRAPH)
     log.append([b"a"])
-    at = log.size
+    reader = LogReader(folder, GRAPH)
+    assert reader.read() == [b"a"]
+    assert reader.read() == []
     log.append([b"b", b"c"])
+    log.append([b"d"])
+    assert reader.read(stop=3) == [b"b", b"c"]
+    whole = (folder / LOG).read_bytes()
+    (folder / LOG).write_bytes(whole[:-1])
+    assert reader.read() == []
+    assert not reader.ended()
+    (folder / LOG).write_bytes(whole)
+    assert reader.read() == [b"d"]
+    reader.close()
     log.close()
-    assert read_after(folder / LOG, at) == ([b"b", b"c"], log.size)
-    (folder / LOG).write_bytes((folder / LOG).read_bytes()[:-1])
-    assert read_after(folder / LOG, at) == ([], at)
+
+
+def test_followers_notice_another_log_and_frames_that_are_gone(folder):
+    log = UpdateLog(folder, GRAPH)
+    log.append([b"a"])
+    at = log.size
+    log.append([b"b"])
+    reader = LogReader(folder, GRAPH)
+    assert reader.read() == [b"a", b"b"]
+    whole = (folder / LOG).read_bytes()
+    (folder / LOG).write_bytes(whole[:at])
+    assert reader.ended()
+    (folder / LOG).write_bytes(whole[:at] + frame_of([b"other"], 1) + frame_of([b"more"], 2))
+    assert reader.ended()
+    (folder / LOG).write_bytes(whole)
+    assert not reader.ended()
+    (folder / "new").write_bytes(whole)
+    os.replace(folder / "new", folder / LOG)
+    assert reader.ended()
+    reader.close()
+    log.close()
+
+
+def test_a_reader_says_that_there_is_no_log(tmp_path):
+    with pytest.raises(FolderError, match="is it the log of a service"):
+        LogReader(tmp_path, GRAPH)
 
 
 def test_a_stopped_change_to_a_compacted_folder_is_finished_or_dropped(folder):

@@ -34,6 +34,8 @@ class AddedFeatures:
         """Add no node yet; below: features added by a layer under this one."""
         self.stored = stored
         self.late: AddedRows = AddedRows(np.empty((0, stored.shape[1]), np.float32) if below is None else below.late)
+        self.instead: dict[int, Floats] = {} if below is None else dict(below.instead)
+        """Rows that nodes have in place of their own, by node."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -44,12 +46,25 @@ class AddedFeatures:
         """Add nodes with the given features, [K, F]."""
         self.late.append(as_stored(self.stored, rows))
 
+    def put(self, node_id: int, row: Floats) -> None:
+        """Give a node other features, [F], for this layer and those above it; they are not rounded."""
+        self.instead[node_id] = np.array(row, np.float32)
+
     def rows(self, node_id: Ints) -> Floats:
         """Return the float32 rows of `node_id`: [len(node_id), F]."""
         return self.joined(node_id, self.stored.rows)
 
     def joined(self, node_id: Ints, read: Callable[[Ints], Floats]) -> Floats:
         """Return the rows of `node_id`; read: returns those of stored nodes."""
+        found = self._own(node_id, read)
+        if self.instead:
+            others = np.isin(node_id, np.fromiter(self.instead, np.int64, len(self.instead)))
+            if others.any():
+                found = np.array(found)
+                found[others] = np.stack([self.instead[node] for node in node_id[others].tolist()])
+        return found
+
+    def _own(self, node_id: Ints, read: Callable[[Ints], Floats]) -> Floats:
         late = node_id >= self.stored.shape[0]
         if not late.any():
             return read(node_id)

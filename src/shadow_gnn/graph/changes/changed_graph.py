@@ -168,6 +168,10 @@ class ChangedGraph(Graph):
         _, ids, weight, position = _core.lists_of(self.view, node, node + 1)
         return ids, weight, position
 
+    def degrees(self, node_id: Ints) -> Ints:
+        """Return the lengths of the lists of some nodes; each list is read."""
+        return np.array([len(self.list_of(node)[0]) for node in node_id.tolist()], np.int64)
+
     def blocks(self) -> Iterator[tuple[int, NDArray[Any], Ints]]:
         """Iterate over all lists: the first node of a block, and for each entry the sender and the receiver's place."""
         for first in range(0, self.num_nodes, _BLOCK_NODES):

@@ -1,11 +1,12 @@
 """Compact: fold the updates of a log into a new graph folder, in bounded memory apart from the updates.
 
-Not for: serving meanwhile (serve/compaction.py).
+Not for: when this is done (serve/writer.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,9 @@ from shadow_gnn import _core
 from shadow_gnn.base.files import LazyRows, Progress, Rows, silent, write_file
 from shadow_gnn.graph.changes.added_rows import AddedRows
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
-from shadow_gnn.graph.changes.live_graph import LiveGraph
-from shadow_gnn.graph.changes.log import NEXT, frame_of, head_of, take_over
+from shadow_gnn.graph.changes.live_graph import GraphState, LiveGraph
+from shadow_gnn.graph.changes.log import NEXT, head_of
+from shadow_gnn.graph.changes.update import Update
 from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames, SparseFeatures
 from shadow_gnn.graph.store import Contents, graph_arrays, open_graph, save_contents
 
@@ -47,35 +49,42 @@ def compact(folder: Path, log: Path, out: Path | None = None, *, progress: Progr
     stored = open_graph(folder)
     live = LiveGraph(stored, log)
     try:
+        if out is None:
+            return compact_live(live, progress=progress)
         num_updates = live.version - (0 if live.log is None else live.log.head.first)
-        found = Compacted(str(out or folder), num_updates, live.graph.num_nodes, live.graph.num_edges)
-        if out is not None:
-            save_contents(contents_with_changes(live.graph), out, progress=progress)
-            return found
-        replace_folder(live, folder, log, later=[], progress=progress)
+        save_contents(contents_with_changes(live.graph), out, progress=progress)
+        return Compacted(str(out), num_updates, live.graph.num_nodes, live.graph.num_edges)
     finally:
         live.close()
-    return found
 
 
-def replace_folder(
-    live: LiveGraph, folder: Path, log: Path, *, later: list[bytes], progress: Progress = silent
-) -> Graph:
-    """Put a folder with the updates in the place of the old one, and its log too; return the new graph.
+def compact_live(live: LiveGraph, *, progress: Progress = silent) -> Compacted:
+    """Put a folder with the updates in the place of the old one while further updates are made; the log begins again.
 
-    later: records of updates that the new folder does not hold yet.
+    Updates wait only while names change. A crash leaves the old folder and log, or the new ones: the next log, with the
+    updates that the new folder does not hold, is written before the folder gets its name.
     """
+    log, folder = live.log, live.stored.path
+    if log is None or folder is None:
+        raise ValueError("compact: graph must be a folder with a log")
+    with live.committing, live.lock:
+        version, keys, at = live.version, live.keys.rows(), log.size
+        found = Compacted(str(folder), version - log.head.first, live.graph.num_nodes, live.graph.num_edges)
+        frozen = live.state.freeze()
+    with ExitStack() as held:
 
-    def prepare(graph: Graph) -> None:
-        """Write the next log, from which a restart goes on if the new folder has its name by then."""
-        head = head_of(graph, live.version, live.keys.rows())
-        frames = frame_of(later, live.version) if later else b""
-        write_file(log / NEXT, head.to_bytes() + frames)
+        def prepare(graph: Graph) -> None:
+            held.enter_context(live.committing)
+            write_file(log.folder / NEXT, head_of(graph, version, keys).to_bytes() + log.tail(at))
 
-    save_contents(contents_with_changes(live.graph), folder, overwrite=True, check=prepare, progress=progress)
-    graph = open_graph(folder)
-    take_over(log, graph)
-    return graph
+        save_contents(contents_with_changes(frozen), folder, overwrite=True, check=prepare, progress=progress)
+        graph = open_graph(folder)
+        log.begin_again(graph)
+        state = GraphState(graph, log.head.first, log.head.keys)
+        for record in log.take_records():
+            state.apply(Update.from_bytes(record))
+        live.adopt(state)
+    return found
 
 
 def contents_with_changes(graph: ChangedGraph) -> Contents:
@@ -85,7 +94,7 @@ def contents_with_changes(graph: ChangedGraph) -> Contents:
     arrays: dict[str, Array | Rows] = {**graph_arrays(stored), **_edge_arrays(graph), **_feature_arrays(graph)}
     added = graph.num_nodes - stored.num_nodes
     if stored.y is not None:
-        arrays["y"] = _joined(stored.y, _unknown(stored.y, added))
+        arrays["y"] = _joined(stored.y, unknown_labels(stored.y, added))
     if graph.names is not None:
         names = NodeNames.of([graph.names[node] for node in range(graph.num_nodes)])
         arrays |= {"node_name_ptr": names.ptr, "node_name_text": names.text}
@@ -143,10 +152,10 @@ def _feature_arrays(graph: ChangedGraph) -> dict[str, Array | Rows]:
             "x_indices": _joined(x.indices, column.astype(np.int32)),
             "x_data": _joined(x.data, added[row, column]),
         }
-    return {"x": _joined(x.matrix, _as_matrix(x, added))}
+    return {"x": _joined(x.matrix, as_matrix(x, added))}
 
 
-def _as_matrix(x: DenseFeatures, rows: Array) -> Array:
+def as_matrix(x: DenseFeatures, rows: Array) -> Array:
     """Return rows, which were rounded when they were added, in the type of the stored matrix."""
     if x.scale is None:
         return rows.astype(x.matrix.dtype)
@@ -154,7 +163,7 @@ def _as_matrix(x: DenseFeatures, rows: Array) -> Array:
     return np.rint(steps).astype(np.int8)
 
 
-def _unknown(y: Array, count: int) -> Array:
+def unknown_labels(y: Array, count: int) -> Array:
     """Return labels of nodes that are in no split: unknown, and 0 for yes/no labels, which cannot be unknown."""
     value = 0 if y.ndim == 2 else -1 if y.dtype.kind == "i" else np.nan
     return np.full((count, *y.shape[1:]), value, y.dtype)

@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from shadow_gnn.base.errors import FolderError
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
-from shadow_gnn.graph.changes.log import Key, UpdateLog
+from shadow_gnn.graph.changes.log import Key, UpdateLog, identity_of
+from shadow_gnn.graph.changes.log_reader import LogReader
 from shadow_gnn.graph.changes.update import Update
 from shadow_gnn.graph.name_index import NameIndex
 from shadow_gnn.graph.record import Graph
+from shadow_gnn.graph.store import open_graph
 
 KEPT_KEYS = 100_000
 """Latest idempotency keys that are remembered."""
@@ -31,6 +34,10 @@ def log_folder(graph: Graph | Path) -> Path:
 
 class KeyConflict(ValueError):
     """An idempotency key was used for another update before."""
+
+
+class ReadOnly(ValueError):
+    """The graph follows a log that another process writes."""
 
 
 @dataclass(frozen=True)
@@ -83,52 +90,18 @@ class RepeatedKeys:
         return [(key, digest, made.version, made.first_node) for key, (digest, made) in self._known.items()]
 
 
-class LiveGraph:
-    """A graph with its updates. `lock` keeps it as it is while it is read; `committing` keeps new updates waiting."""
+class GraphState:
+    """A stored graph with the updates made to it so far."""
 
-    def __init__(self, stored: Graph, log: Path | None = None, *, note: Callable[[str], None] = lambda _: None) -> None:
-        """Open a graph with the updates of its log; without a log folder it takes updates that no restart knows.
-
-        note: receives a line if a record that was not finished was cut off.
-        """
-        self.stored, self.lock, self.committing = stored, threading.RLock(), threading.RLock()
-        self.listeners: list[Callable[[Update], None]] = []
-        """Called with each update, under the lock, after it was made."""
-        self.log = None if log is None else UpdateLog(log, stored)
+    def __init__(self, stored: Graph, first: int = 0, keys: Sequence[Key] = ()) -> None:
+        """Start without updates. first: how many the stored graph already holds; keys: of the latest of them."""
+        self.stored, self.first, self.version = stored, first, first
         self.graph = ChangedGraph(stored)
         self.names = None if stored.node_name is None else NameIndex(stored.node_name)
-        self.columns = (
-            None if stored.column_names is None else {name: at for at, name in enumerate(stored.column_names)}
-        )
-        """Place of each feature column by name."""
-        first = 0 if self.log is None else self.log.head.first
-        self.version = first
-        """Updates since the first graph folder: the number of the next one."""
-        self.keys = RepeatedKeys(() if self.log is None else self.log.head.keys)
-        if self.log is not None:
-            if self.log.cut:
-                note(f"{self.log.path}: {self.log.cut} bytes of an unfinished last update were cut off")
-            for record in self.log.records:
-                self._apply(Update.from_bytes(record))
-            self.log.records.clear()
+        self.keys = RepeatedKeys(keys)
 
-    def commit(self, wishes: Sequence[Wish]) -> list[Made | Exception]:
-        """Make updates safe in the log, together, then visible; return what each gave, or why it was refused.
-
-        An update with a known key is not made again. A WriteError means that none was made.
-        """
-        with self.committing:
-            trial = Trial(self)
-            results = [trial.result(wish) for wish in wishes]
-            if trial.fresh:
-                if self.log is not None:
-                    self.log.append([update.to_bytes() for update in trial.fresh])
-                with self.lock:
-                    for update in trial.fresh:
-                        self._apply(update)
-            return results
-
-    def _apply(self, update: Update) -> None:
+    def apply(self, update: Update) -> None:
+        """Make an update."""
         first = self.graph.num_nodes
         update.apply(self.graph)
         if self.names is not None:
@@ -139,8 +112,12 @@ class LiveGraph:
                     self.names.remove(old)
         self.version += 1
         self.keys.add(update, Made(self.version, first))
-        for listener in self.listeners:
-            listener(update)
+
+    def freeze(self) -> ChangedGraph:
+        """Return the graph as it is; further updates are made in a layer above it."""
+        frozen = self.graph
+        self.graph = ChangedGraph(self.stored, under=frozen)
+        return frozen
 
     def _old_name(self, node: int) -> str | None:
         """Return the name that a node had before it was removed, None if another node has that name now."""
@@ -149,10 +126,143 @@ class LiveGraph:
         name = self.graph.names.original(node)
         return name if self.names.find(name) == node else None
 
+
+Listener = Callable[[Update | None], None]
+"""Called under the lock after each update; with None after the stored graph was replaced."""
+
+
+class LiveGraph:
+    """A graph with its updates. `lock` keeps it as it is while it is read; `committing` keeps new updates waiting."""
+
+    def __init__(
+        self,
+        stored: Graph,
+        log: Path | None = None,
+        *,
+        follow: bool = False,
+        note: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Open a graph with the updates of its log; without a log folder it takes updates that no restart knows.
+
+        follow: read the log that another process writes, and take no updates. note: receives a line if a record that
+        was not finished was cut off.
+        """
+        self.lock, self.committing = threading.RLock(), threading.RLock()
+        self.listeners: list[Listener] = []
+        self.columns = (
+            None if stored.column_names is None else {name: at for at, name in enumerate(stored.column_names)}
+        )
+        """Place of each feature column by name."""
+        self.log, self.reader = None, None
+        if log is not None and follow:
+            self.reader = LogReader(log, stored)
+        elif log is not None:
+            self.log = UpdateLog(log, stored)
+        source = self.reader or self.log
+        self.state = GraphState(stored) if source is None else GraphState(stored, source.head.first, source.head.keys)
+        if self.reader is not None:
+            self.catch_up()
+        if self.log is not None:
+            if self.log.cut:
+                note(f"{self.log.path}: {self.log.cut} bytes of an unfinished last update were cut off")
+            for record in self.log.take_records():
+                self.state.apply(Update.from_bytes(record))
+
+    @property
+    def stored(self) -> Graph:
+        """The graph below all updates."""
+        return self.state.stored
+
+    @property
+    def graph(self) -> ChangedGraph:
+        """The graph with all updates."""
+        return self.state.graph
+
+    @property
+    def names(self) -> NameIndex | None:
+        """Nodes by name."""
+        return self.state.names
+
+    @property
+    def version(self) -> int:
+        """Updates since the first graph folder: the number of the next one."""
+        return self.state.version
+
+    @property
+    def folder_version(self) -> int:
+        """Updates that the graph folder itself holds: the log has those after them."""
+        return self.state.first
+
+    @property
+    def keys(self) -> RepeatedKeys:
+        """The latest idempotency keys."""
+        return self.state.keys
+
+    def commit(self, wishes: Sequence[Wish]) -> list[Made | Exception]:
+        """Make updates safe in the log, together, then visible; return what each gave, or why it was refused.
+
+        An update with a known key is not made again. A WriteError means that none was made.
+        """
+        with self.committing:
+            if self.reader is not None:
+                raise ReadOnly("update: must be sent to the service that writes the log, this one follows it")
+            trial = Trial(self)
+            results = [trial.result(wish) for wish in wishes]
+            if trial.fresh:
+                if self.log is not None:
+                    self.log.append([update.to_bytes() for update in trial.fresh])
+                self._apply(trial.fresh)
+            return results
+
+    def catch_up(self, stop: int | None = None) -> int:
+        """Make the updates that the followed log has by now, up to a version; return the version of the graph."""
+        with self.committing:
+            assert self.reader is not None
+            if self.reader.ended():
+                self._follow_again(stop)
+            self._apply([Update.from_bytes(record) for record in self.reader.read(stop)])
+            return self.version
+
+    def adopt(self, state: GraphState) -> None:
+        """Continue with another state of the same graph, such as one with fewer updates on a compacted folder."""
+        with self.lock:
+            self.state = state
+            for listener in self.listeners:
+                listener(None)
+
     def close(self) -> None:
         """Close the log."""
-        if self.log is not None:
-            self.log.close()
+        for source in (self.log, self.reader):
+            if source is not None:
+                source.close()
+
+    def _apply(self, updates: Sequence[Update]) -> None:
+        if updates:
+            with self.lock:
+                for update in updates:
+                    self.state.apply(update)
+                    for listener in self.listeners:
+                        listener(update)
+
+    def _follow_again(self, stop: int | None) -> None:
+        """Open the log that has taken the place of the followed one, with the folder that it is of."""
+        assert self.reader is not None
+        self._apply([Update.from_bytes(record) for record in self.reader.read(stop)])
+        reader = LogReader(self.reader.path.parent)
+        path = self.stored.path
+        stored = None if path is None else open_graph(path)
+        if stored is not None and identity_of(stored) == reader.head.graph:
+            state = GraphState(stored, reader.head.first, reader.head.keys)
+            for record in reader.read(stop):
+                state.apply(Update.from_bytes(record))
+            self.adopt(state)
+        elif reader.head.first <= self.version:  # A copy of the old folder: all later updates are in the log.
+            reader.skip_to(self.version)
+        else:
+            reader.close()
+            raise FolderError(f"{reader.path}: is of a newer graph folder than {path}; copy that one and start again")
+        self.reader.close()
+        self.reader = reader
 
 
 class Trial:

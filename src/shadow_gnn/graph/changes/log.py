@@ -28,6 +28,8 @@ LOCK = "lock"
 
 _FRAME = struct.Struct("<4sIIQ")  # mark, bytes of the records, CRC-32, number of the first record
 _RECORD = struct.Struct("<I")  # bytes of a record
+FRAME_HEAD = _FRAME.size
+"""Bytes before the records of a frame; they tell it from every other frame."""
 _MARK = b"SHUP"
 _HEAD_MARK = b"shadow-updates 1\n"
 MAX_FRAME = 1 << 30
@@ -76,9 +78,9 @@ def read_log(path: Path) -> tuple[Head, list[bytes], int]:
     A frame that was not finished can only be the last one. A damaged frame before others is a FolderError.
     """
     data = read_bytes(path, 1 << 40, FolderError)
-    head, at = _read_head(path, data)
+    head, at = read_head(path, data)
     records: list[bytes] = []
-    while (frame := _frame_at(data, at)) is not None:
+    while (frame := frame_at(data, at)) is not None:
         number, parts, end = frame
         if number != head.first + len(records):
             raise FolderError(f"{path}: record {number} must be number {head.first + len(records)}; is it a copy?")
@@ -89,20 +91,8 @@ def read_log(path: Path) -> tuple[Head, list[bytes], int]:
     return head, records, at
 
 
-def read_after(path: Path, at: int) -> tuple[list[bytes], int]:
-    """Return the whole records after a byte of a log that another process writes, and where they end."""
-    with open(path, "rb") as handle:
-        handle.seek(at)
-        data = handle.read()
-    records: list[bytes] = []
-    done = 0
-    while (frame := _frame_at(data, done)) is not None:
-        records += frame[1]
-        done = frame[2]
-    return records, at + done
-
-
-def _read_head(path: Path, data: bytes) -> tuple[Head, int]:
+def read_head(path: Path, data: bytes) -> tuple[Head, int]:
+    """Return the head at the beginning of a log's bytes, and where it ends."""
     end = data.find(b"\n", len(_HEAD_MARK)) + 1
     if not data.startswith(_HEAD_MARK) or end == 0:
         raise FolderError(f"{path}: is not a log of updates")
@@ -114,7 +104,7 @@ def _read_head(path: Path, data: bytes) -> tuple[Head, int]:
     return Head(content["graph"], content["num_nodes"], content["first"], keys), end
 
 
-def _frame_at(data: bytes, at: int) -> tuple[int, list[bytes], int] | None:
+def frame_at(data: bytes, at: int) -> tuple[int, list[bytes], int] | None:
     """Return the number of the first record, the records and the end of a frame; None if it is not whole."""
     if at + _FRAME.size > len(data):
         return None
@@ -131,7 +121,7 @@ def _frame_at(data: bytes, at: int) -> tuple[int, list[bytes], int] | None:
 def _has_frame(data: bytes, at: int) -> bool:
     """Tell whether a whole frame begins anywhere after a byte."""
     while (at := data.find(_MARK, at)) >= 0:
-        if _frame_at(data, at) is not None:
+        if frame_at(data, at) is not None:
             return True
         at += 1
     return False
@@ -190,6 +180,28 @@ class UpdateLog:
             os.ftruncate(handle, size)
             os.fsync(handle)
         return handle, head, records, size, cut
+
+    def begin_again(self, graph: Graph) -> None:
+        """Continue with the log of a graph folder that has replaced the one before, which must be prepared as NEXT."""
+        try:
+            handle, self.head, self.records, self.size, self.cut = self._open(graph)
+        except BaseException as error:
+            self._fault = f"{self.path}: takes no updates after a fault of compaction ({error}); start again"
+            raise
+        os.close(self._handle)
+        self._handle = handle
+        self.next_number = self.head.first + len(self.records)
+
+    def take_records(self) -> list[bytes]:
+        """Return the records that were there when the log was opened, and forget them."""
+        found, self.records = self.records, []
+        return found
+
+    def tail(self, at: int) -> bytes:
+        """Return the whole frames from a byte on."""
+        with open(self.path, "rb") as file:
+            file.seek(at)
+            return file.read(self.size - at)
 
     def append(self, records: Sequence[bytes]) -> None:
         """Write records as one frame and wait until the disk has it; after a WriteError none of them is there."""

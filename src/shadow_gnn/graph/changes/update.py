@@ -63,8 +63,12 @@ class Update:
         num_nodes = graph.num_nodes + extra_nodes + self.num_nodes
         if num_nodes > _most_nodes(graph):
             raise ValueError(f"{owner}: nodes must be at most {_most_nodes(graph)} in all, got {num_nodes}")
-        for name, pairs in (("edges", self.set_edges), ("edges to remove", self.remove_edges)):
-            _check_ends(owner, name, pairs, num_nodes)
+        _check_ends(owner, "edges", self.set_edges, num_nodes)
+        _check_ends(owner, "edges to remove", self.remove_edges, num_nodes)
+        same = np.flatnonzero(self.set_edges[:, 0] == self.set_edges[:, 1])
+        if len(same):  # A stored graph may have such edges, and they can be removed.
+            node = int(self.set_edges[same[0], 0])
+            raise ValueError(f"{owner}: edges must join two different nodes, got {node} with itself")
         if len(self.set_edges):
             _check_values(self, graph, owner)
         for node in self.remove_nodes:
@@ -161,9 +165,6 @@ def _check_ends(owner: str, name: str, pairs: Ints, num_nodes: int) -> None:
     if pairs.size and not 0 <= pairs.min() <= pairs.max() < num_nodes:
         wrong = pairs.min() if pairs.min() < 0 else pairs.max()
         raise ValueError(f"{owner}: {name} must be of {id_range(num_nodes)}, got {int(wrong)}")
-    same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
-    if len(same):
-        raise ValueError(f"{owner}: {name} must join two different nodes, got {int(pairs[same[0], 0])} with itself")
 
 
 def _check_values(update: Update, graph: Graph, owner: str) -> None:
@@ -195,6 +196,4 @@ def edges_of_nodes(graph: ChangedGraph, nodes: Ints) -> Ints:
         for first, senders, receivers in graph.blocks():
             here = np.isin(senders, nodes)
             found.append(np.stack((senders[here].astype(np.int64), first + receivers[here]), axis=1))
-    pairs = np.unique(np.concatenate(found), axis=0)
-    proper: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
-    return proper
+    return np.unique(np.concatenate(found), axis=0)

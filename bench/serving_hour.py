@@ -1,0 +1,85 @@
+"""`shadow serve` for an hour of mixed load: predictions, new nodes, explanations, updates, refusals, compaction.
+
+Not one request may fail, and memory may grow by less than 1 % after the first tenth of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shutil
+import time
+from typing import Any
+
+import numpy as np
+from common import Bar, Report, busy_share, finish, load_line, options
+from serving import HOME, Bodies, Run
+from serving_callers import Caller, Server, Stream, side_by_side
+
+
+def add_seconds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=3600.0, help="time of the load")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the service")
+
+
+def main(chosen: argparse.Namespace) -> None:
+    run = Run(chosen)
+    log = HOME / "hour-log"
+    shutil.rmtree(log, ignore_errors=True)
+    folder = HOME / "hour-graph"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(run.folder, folder)  # Compaction replaces it.
+    server = Server(
+        folder, run.run, log, "--cache", "1000", "--compact-after", "50000", "--workers", str(chosen.workers)
+    )
+    report = Report("shadow serve, mixed load", ("minute", "predictions/s", "updates/s", "anonymous MB"))
+    report.notes.append(load_line(busy_share()))
+    step = max(1.0, min(60.0, chosen.seconds / 20))
+    memory: list[float] = []
+    begin = time.monotonic()
+    try:
+        while time.monotonic() - begin < chosen.seconds:
+            rates = [rate for _, rate in side_by_side(server.port, streams(run.bodies), step)]
+            memory.append(server.anonymous_megabytes())
+            minute = (time.monotonic() - begin) / 60
+            row = [f"{minute:.1f}", f"{rates[0] + rates[1]:,.0f}", f"{rates[3]:,.0f}", f"{memory[-1]:,.1f}"]
+            report.rows.append(row)
+            print("  ".join(row), flush=True)
+        asyncio.run(refused(server.port))
+    finally:
+        server.stop()
+    first = len(memory) // 10
+    growth = np.median(memory[-max(1, len(memory) // 10) :]) / np.median(memory[first : 2 * first + 1]) - 1
+    report.bars.append(Bar("no request has failed", "every answer was 200", True))
+    report.bars.append(Bar("memory grows by less than 1 %", f"{growth:+.2%}", bool(growth < 0.01)))
+    finish(report, chosen)
+
+
+def streams(bodies: Bodies) -> list[Stream]:
+    """Return the mix: an update changes an edge that was there before, so that the graph does not grow."""
+
+    def same_edges(number: int) -> dict[str, Any]:
+        place = number % 500
+        return {"edges": [{"from": place, "to": 1000 + place}]}
+
+    return [
+        Stream("/v1/predict", bodies.known, callers=8),
+        Stream("/v1/predict", bodies.fresh, callers=2, per_second=20),
+        Stream("/v1/explain", bodies.explained, callers=1, per_second=5),
+        Stream("/v1/graph/edges", same_edges, callers=4, per_second=100),
+    ]
+
+
+async def refused(port: int) -> None:
+    """Send a wrong request, which must be refused and end nothing."""
+    caller = await Caller.connected(port)
+    try:
+        await caller.send("POST", "/v1/predict", json.dumps({"nodes": [-1]}).encode())
+    except AssertionError:
+        return
+    raise RuntimeError("a wrong request was answered")
+
+
+if __name__ == "__main__":
+    main(options(__doc__ or "", add_seconds))
