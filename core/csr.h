@@ -9,6 +9,7 @@
 #include <string>
 
 #include "changes.h"
+#include "often.h"
 #include "pages.h"
 #include "prefetch.h"
 
@@ -61,12 +62,24 @@ struct Csr {
 
   int64_t degree(Id node) const { return row(node).size(); }
 
-  Row<Id> row(Id node) const { return changes == nullptr ? stored_row(node, num_edges) : changed_row(node); }
+  SHADOW_OFTEN Row<Id> row(Id node) const {
+    return changes == nullptr ? stored_row(node, num_edges) : changed_row(node);
+  }
+
+  // Call work(row_of) with a function that returns lists, chosen once for a whole loop.
+  template <class Work>
+  SHADOW_OFTEN void with_rows(Work&& work) const {
+    if (changes == nullptr) {
+      work([this](Id node) { return stored_row(node, num_edges); });
+    } else {
+      work([this](Id node) { return changed_row(node); });
+    }
+  }
 
   // The weights of a list; null for an unweighted graph.
   const float* weights_of(const Row<Id>& row) const {
     if (weight == nullptr) return nullptr;
-    return row.own == nullptr ? weight + row.position : row.own->weight.data();
+    return row.is_stored() ? weight + row.position : row.own().weight.data();
   }
 
   // Have the system read a list that will be needed soon, given by where it begins and its length. Of a hub's list,
@@ -81,7 +94,7 @@ struct Csr {
 
   void ask_list(Id node) const {
     const Row<Id> list = row(node);
-    if (list.own == nullptr) ask_list(list.position, list.size());
+    if (list.is_stored()) ask_list(list.position, list.size());
   }
 
   // Which entry of the list of `node` is `neighbour`, or -1. Halving without a branch: which half it is, is a coin
@@ -120,7 +133,7 @@ struct Csr {
 
   // Return a sum of weights of a list; throw if one of them is none. Those of changed lists were checked before.
   double checked(const WeightSum& sum, const Row<Id>& row) const {
-    if (!sum.is_good() && row.own == nullptr) {
+    if (!sum.is_good() && row.is_stored()) {
       for (int64_t entry = 0; entry < row.size(); ++entry) weight_at(row.position + entry);
     }
     return sum.total;
@@ -133,15 +146,16 @@ struct Csr {
   }
 
  private:
-  Row<Id> stored_row(Id node, int64_t stored_edges) const {
+  SHADOW_OFTEN Row<Id> stored_row(Id node, int64_t stored_edges) const {
     const int64_t first = indptr[node], last = indptr[node + 1];
     if (first < 0 || last < first || last > stored_edges) throw_bad_row(node);
-    return {indices + first, indices + last, first, nullptr};
+    return {indices + first, indices + last, first};
   }
 
-  Row<Id> changed_row(Id node) const {
+  // Kept out of the loops that read rows: few graphs have changes.
+  SHADOW_RARE Row<Id> changed_row(Id node) const {
     if (const OwnRow<Id>* const own = changes->find(node)) return own->row();
-    if (static_cast<int64_t>(node) >= changes->stored_nodes()) return {nullptr, nullptr, 0, nullptr};
+    if (static_cast<int64_t>(node) >= changes->stored_nodes()) return {nullptr, nullptr, 0};
     return stored_row(node, changes->stored_edges());
   }
 };

@@ -82,10 +82,12 @@ class Inducer {
     by_degree_.clear();
     hubs_.clear();
     for (int32_t label = first; label < count; ++label) csr.prefetch_degree(nodes[label]);
-    for (int32_t label = first; label < count; ++label) {
-      const int64_t degree = csr.degree(nodes[label]);
-      if (degree > kScansPerStep * 4) by_degree_.push_back({degree, label});
-    }
+    csr.with_rows([&](auto&& row_of) {
+      for (int32_t label = first; label < count; ++label) {
+        const int64_t degree = row_of(nodes[label]).size();
+        if (degree > kScansPerStep * 4) by_degree_.push_back({degree, label});
+      }
+    });
     std::sort(by_degree_.begin(), by_degree_.end(), [](const ByDegree& a, const ByDegree& b) {
       return a.degree != b.degree ? a.degree > b.degree : a.label < b.label;
     });
@@ -115,10 +117,12 @@ class Inducer {
   void scan(const Csr<Id>& csr, const Id* nodes, int32_t first, int32_t count) {
     rows_.resize(static_cast<size_t>(count - first) + 1);
     size_t num_rows = 0;
-    for (int32_t label = first; label < count; ++label) {
-      rows_[num_rows] = {csr.row(nodes[label]), label};
-      num_rows += !is_hub_[static_cast<size_t>(label)];
-    }
+    csr.with_rows([&](auto&& row_of) {
+      for (int32_t label = first; label < count; ++label) {
+        rows_[num_rows] = {row_of(nodes[label]), label};
+        num_rows += !is_hub_[static_cast<size_t>(label)];
+      }
+    });
     rows_.resize(num_rows);
     if constexpr (sizeof(Id) == sizeof(int32_t)) {
       if (is_paired_ && count <= kMostShort) {

@@ -10,7 +10,7 @@
 // What it calls must be inlined into it, or it would run as compiled for the oldest; and it must not throw, since GCC
 // takes such a call for one that cannot. ThreadSanitizer would be called by the loader's choice before it is loaded.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
-    !defined(__SANITIZE_THREAD__)
+    !defined(__SANITIZE_THREAD__) && !defined(SHADOW_ONE_PROCESSOR)
 #define SHADOW_CLONED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SHADOW_CLONED

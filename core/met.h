@@ -117,6 +117,7 @@ class Met {
   // Ask for the list of a node that will be needed soon, of the disk or of memory.
   void prefetch_list(const Csr<Id>& csr, int32_t number) const {
     const Mass& mass = masses_[static_cast<size_t>(number)];
+    if (mass.first < 0) return;  // The list is not stored.
     if (csr.asks) {
       csr.ask_list(mass.first, static_cast<int64_t>(mass.degree));
     } else {
@@ -148,13 +149,15 @@ class Met {
 
   // Give every node that was numbered since the last call its empty mass.
   void add_masses(const Csr<Id>& csr) {
-    while (masses_.size() < index_.size()) {
-      const Row<Id> row = csr.row(index_[masses_.size()]);
-      Mass mass{};
-      mass.first = row.position;
-      mass.degree = static_cast<float>(row.size());
-      masses_.push_back(mass);
-    }
+    csr.with_rows([&](auto&& row_of) {
+      while (masses_.size() < index_.size()) {
+        const Row<Id> row = row_of(index_[masses_.size()]);
+        Mass mass{};
+        mass.first = row.position;
+        mass.degree = static_cast<float>(row.size());
+        masses_.push_back(mass);
+      }
+    });
   }
 
   // Three short loops instead of one, so that each waits for memory once and not once for every neighbour.
