@@ -77,7 +77,7 @@ def test_wide_inputs_are_mapped_before_the_sum():
     assert layer_floats(ModelCounts("sage", hidden_dim=16), 16) == 4 * 16
 
 
-@pytest.mark.parametrize("layer", ["gcn", "sage", "gat", "gatconv", "gin", "mlp"])
+@pytest.mark.parametrize("layer", ["gcn", "sage", "gat", "gatconv", "gin", "mlp", "transformer"])
 def test_weights_are_counted_as_the_layer_has_them(layer):
     from shadow_gnn.recipe import ModelRecipe
     from shadow_gnn.training.build import build_model

@@ -1,7 +1,8 @@
 """Calls into the core that would take minutes, each in a fork that gets a signal: how it ended, and how soon.
 
-Run as a program with a JSON list of [name, signal number]; prints a JSON list of [exit code, seconds]. The code is 0 if
-the call ended by itself, 130 after Ctrl-C and 143 after SIGTERM, as of the commands.
+Run as a program with a JSON list of [name, signal number]; prints a JSON list of [exit code, seconds, CPU seconds],
+both from the signal on. The code is 0 if the call ended by itself, 130 after Ctrl-C and 143 after SIGTERM, as of the
+commands.
 """
 
 from __future__ import annotations
@@ -50,6 +51,25 @@ def ppr(view: _core.GraphView, tolerance: float = 1e-12, precision: float = 0.15
     options: dict[str, Any] = {"topk": 4000, "teleport": 0.001, "threshold": 0.0, "relative_threshold": True}
     options |= {"stochastic": False, "max_nodes": BIG, "tolerance": tolerance, "precision": precision}
     return _core.extract_ppr(view, np.array([[0]]), **options, **COMMON)
+
+
+def shared_ppr(view: _core.GraphView) -> object:
+    """Score around 50 seeds at once."""
+    options: dict[str, Any] = {"topk": 4000, "teleport": 0.001, "threshold": 0.0, "relative_threshold": True}
+    options |= {"max_nodes": BIG, "tolerance": 1e-12, "precision": 0.15}
+    return _core.extract_shared_ppr(view, np.arange(50)[None], np.full(50, 0.02), **options, **COMMON)
+
+
+def long_names() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return half a million names that differ in their last bytes alone."""
+    count, length = 500_000, 300
+    text = np.full((count, length), ord("a"), np.uint8)
+    text[:, -4:] = np.random.default_rng(0).integers(97, 123, size=(count, 4))
+    return np.arange(0, count * length + 1, length), text.reshape(-1)
+
+
+def nearest() -> object:
+    return _core.nearest_names(*long_names(), np.full(300, ord("b"), np.uint8), 1000, 1000)
 
 
 def katz(view: _core.GraphView, attenuation: float) -> object:
@@ -150,6 +170,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "counts of subgraphs": saint_count,
     "hop counts": lambda: _core.hop_counts(clique(), np.tile(np.arange(5000), 999), num_hops=9, num_threads=2),
     "sums along edges": sums,
+    "ppr of many seeds on a hub": lambda: shared_ppr(hub()),
+    "ppr of many seeds in a clique": lambda: shared_ppr(clique()),
+    "nearest names": nearest,
 }
 
 
@@ -169,7 +192,14 @@ def call(name: str, ready: int) -> int:
     return 0
 
 
-def interrupt(name: str, number: int) -> tuple[int, float]:
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process so far, of all its threads."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def interrupt(name: str, number: int) -> tuple[int, float, float]:
     """Start the call in a fork and send the signal while it runs; one that is deaf is killed after half a minute."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -177,15 +207,16 @@ def interrupt(name: str, number: int) -> tuple[int, float]:
         os._exit(call(name, writing))
     os.read(reading, 1)
     time.sleep(0.7)
-    begin = time.monotonic()
+    begin, used = time.monotonic(), cpu_seconds(pid)
     os.kill(pid, number)
-    while (seconds := time.monotonic() - begin) < 30:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status), seconds
+    ended = 0
+    while not ended:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        seconds = time.monotonic() - begin
+        if seconds > 30:
+            os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seconds
+    return os.waitstatus_to_exitcode(status), seconds, max(0.0, usage.ru_utime + usage.ru_stime - used)
 
 
 def _terminate(*_: object) -> None:

@@ -27,13 +27,25 @@ def campaigns() -> dict[str, Callable[[Campaign, Path], None]]:
     from tests.faults.growth import growth
     from tests.faults.kills import kills
     from tests.faults.limits import limits
+    from tests.faults.serve import serve
     from tests.faults.signals import signals
 
-    found = (kills, chains, disk, cuts, limits, clock, signals, equal, growth)  # The last two have threads: no forks.
+    found = (
+        kills,
+        chains,
+        disk,
+        cuts,
+        limits,
+        clock,
+        signals,
+        serve,
+        equal,
+        growth,
+    )  # The last two have threads: no forks.
     return {run.__name__: run for run in found}
 
 
-NAMES = ("kills", "chains", "disk", "cuts", "limits", "clock", "signals", "equal", "growth")
+NAMES = ("kills", "chains", "disk", "cuts", "limits", "clock", "signals", "serve", "equal", "growth")
 
 
 def main() -> None:
@@ -48,8 +60,8 @@ def main() -> None:
     injection.restart_with_injector("tests.faults")
     injection.remove_injector()
 
-    from tests.faults.jobs import workplace
-    from tests.faults.trials import import_everything
+    from tests.faults.warm import import_everything
+    from tests.faults.workplace import workplace
 
     import_everything()
     _hear_signals()
@@ -59,19 +71,21 @@ def main() -> None:
             if options.only and name not in options.only:
                 continue
             campaign = Campaign(options.count, options.seconds, options.seed, tuple(options.job))
-            interrupted = False
+            ended: BaseException | None = None
             try:
                 run(campaign, root)
-            except KeyboardInterrupt:
-                interrupted = True
+            except BaseException as error:  # What was found until then is told.
+                ended = error
             counts = ", ".join(f"{number:,} {what}" for what, number in campaign.counts.items())
             seconds = time.monotonic() - campaign.begin
             print(f"{name}: {counts}; {len(campaign.faults)} faults; {seconds:.0f} s", flush=True)
             for fault in campaign.faults:
                 print(f"  {fault}", flush=True)
             num_faults += len(campaign.faults)
-            if interrupted:
+            if isinstance(ended, KeyboardInterrupt):
                 sys.exit(130)
+            if ended is not None:
+                raise ended
     sys.exit(1 if num_faults else 0)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from tests.communities import communities, near_ring, small_recipe
 from tests.faults.campaign import Campaign
-from tests.faults.jobs import Job, fresh, run_of
+from tests.faults.jobs import Job, reference
+from tests.faults.results import run_of
 from tests.faults.trials import Trial, run
 
 NODES = {"training__num_epochs": 6, "training__batch_size": 16, "training__patience": 4}
@@ -35,6 +36,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "packed": {**NODES, "training__pack": True},
     "init": {**NODES, "training__init": "normal"},
     "warm": {**NODES, "training__warm_start": "neighbor", "training__warm_epochs": 6},
+    "average": {**NODES, "training__average": 0.9, "training__label_smoothing": 0.1, "model__layer": "transformer"},
     "joint": {**NODES, "training__method": "joint", "joint__block_size": 4, "joint__max_nodes": 60},
 }
 
@@ -44,17 +46,14 @@ def chains(campaign: Campaign, root: Path) -> None:
     names = campaign.chosen(VARIANTS)
     for name, share in names:
         job = _prepare(root, name)
-        folder = fresh(root, "whole")
-        whole = run(job.argv, folder)
-        assert whole.code == 0, whole
-        expected = job.result(folder)
+        expected, duration = reference(root, job)
         for number in campaign.trials(-(-200 // len(names)), share):
             rng = random.Random(f"{campaign.seed} {name} {number}")
-            folder = fresh(root, "trial")
+            folder = job.fresh(root, "trial")
             where = f"{name}, chain {number}"
             for _ in range(rng.randint(1, 5)):
                 trial = Trial(job.next_argv(folder), folder, _on_cores(rng.randint(1, 4)))
-                trial.signal_after(rng.uniform(0, 0.7 * whole.seconds))
+                trial.signal_after(rng.uniform(0, 0.7 * duration))
                 ending = trial.ending()
                 campaign.counts["kills"] += ending.code == -signal.SIGKILL
                 resumed = any(folder.rglob("checkpoints/epoch-*"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.faults import injection
 from tests.faults.campaign import Campaign
-from tests.faults.jobs import JOBS, fresh, references
+from tests.faults.jobs import JOBS, reference
 from tests.faults.trials import Trial
 
 
@@ -20,10 +20,10 @@ def clock(campaign: Campaign, root: Path) -> None:
         return
     for name, share in campaign.chosen(JOBS):
         job = JOBS[name]
-        ((expected, duration),) = references(root, [name]).values()
+        expected, duration = reference(root, job)
         for number in campaign.trials(25, share):
             rng = random.Random(f"{campaign.seed} {name} {number}")
-            folder = fresh(root, "trial")
+            folder = job.fresh(root, "trial")
             trial = Trial(job.argv, folder, partial(injection.let_clock_jump, rng.getrandbits(30)))
             trial.signal_after(rng.uniform(0, duration))
             trial.ending()

@@ -13,7 +13,8 @@ from pathlib import Path
 from tests.faults import injection
 from tests.faults.campaign import Campaign
 from tests.faults.injection import ERRORS, FROM_THEN_ON, KINDS, ONCE
-from tests.faults.jobs import JOBS, Job, Result, files_of, fresh, references
+from tests.faults.jobs import JOBS, Job, reference
+from tests.faults.results import Result, files_of
 from tests.faults.trials import run
 
 Place = tuple[str, str, int, bool]
@@ -23,46 +24,38 @@ _ERRORS = (("ENOSPC", True), ("EIO", False), ("EROFS", True))
 
 
 def disk(campaign: Campaign, root: Path) -> None:
-    """Fail every operation of every job; with a count, so many places of each, drawn at random."""
+    """Fail every operation of every job, with one of the errors; other seeds draw other ones."""
     if not injection.is_there():
         campaign.counts[injection.MISSING] = 0
         return
     for name, share in campaign.chosen(JOBS):
-        ((expected, _),) = references(root, [name]).values()
-        whole = root / "whole"
+        expected, _ = reference(root, JOBS[name])
         places = _places(root, JOBS[name], random.Random(f"{campaign.seed} {name}"))
-        campaign.counts["places"] += len(places) // 3
+        campaign.counts["places"] += len(places)
         for number in campaign.trials(len(places), share):
-            _fail(campaign, root, JOBS[name], expected, whole, places[number % len(places)])
+            _fail(campaign, root, JOBS[name], expected, places[number % len(places)])
 
 
 def _places(root: Path, job: Job, rng: random.Random) -> list[Place]:
-    """Return every place where a job can fail, with every error.
-
-    In the first third each place comes once, with one of the errors: within a limited time, all places come first.
-    """
-    turns: list[list[Place]] = [[], [], []]
+    """Return every place where a job can fail, in any order, each with one of the errors."""
+    places: list[Place] = []
     for kind, bit in KINDS.items():
-        folder = fresh(root, "trial")
-        ending = run(job.argv, folder, partial(injection.arm, root, bit, 0))
+        ending = run(job.argv, job.fresh(root, "trial"), partial(injection.arm, root, bit, 0))
         assert ending.code == 0, ending
         for at in range(1, injection.num_seen() + 1):
-            first = rng.randrange(3)
-            for turn in range(3):
-                error, stays = _ERRORS[(first + turn) % 3]
-                turns[turn].append((kind, error, at, stays))
-    for places in turns:
-        rng.shuffle(places)
-    return [place for places in turns for place in places]
+            error, stays = rng.choice(_ERRORS)
+            places.append((kind, error, at, stays))
+    rng.shuffle(places)
+    return places
 
 
-def _fail(campaign: Campaign, root: Path, job: Job, expected: Result, whole: Path, place: Place) -> None:
+def _fail(campaign: Campaign, root: Path, job: Job, expected: Result, place: Place) -> None:
     kind, error, at, stays = place
-    folder = fresh(root, "trial")
+    folder = job.fresh(root, "trial")
     # Half of the folders have an earlier version, which must outlive the failure.
     replaces = job.result is files_of and at % 2 == 0
     if replaces:
-        for path in whole.iterdir():
+        for path in (root / "whole").iterdir():
             (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
     arm = partial(injection.arm, root, KINDS[kind], at, ERRORS[error], FROM_THEN_ON if stays else ONCE)
     ending = run(job.next_argv(folder), folder, arm)

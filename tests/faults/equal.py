@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import partial
 from hashlib import blake2b
@@ -25,25 +26,44 @@ Extract = Callable[[Targets], Any]
 def equal(campaign: Campaign, root: Path) -> None:
     """Compare every way to extract with one thread and one call, for every kind of the contract suite."""
     from shadow_gnn.graph.store import open_graph, save_graph
-    from tests.extract.test_contract import EXTRACTORS
 
     folder = root / "place" / "equal"
     if not folder.exists():
         save_graph(communities(num_nodes=10_000), folder)
     graph = open_graph(folder)
     targets = np.random.default_rng(0).integers(graph.num_nodes, size=campaign.count or 10_000)
-    kinds = {name: extractor for name, extractor in EXTRACTORS.items() if name != "file"}
     campaign.counts["targets"] = len(targets)
-    for name, share in campaign.chosen(kinds):
-        if not campaign.has_time(share):
-            continue
-        extractor = replace(kinds[name], num_threads=1)
-        expected = digest(extractor(graph, targets, seed=SEED))
-        campaign.counts["kinds"] += 1
-        for way, extract in WAYS.items():
-            found = extract(folder, graph, extractor, targets)
-            campaign.counts["comparisons"] += len(found)
-            campaign.check(f"{name}, {way}", "" if set(found) == {expected} else "other bytes")
+    kinds, done = _kinds(graph, root), {}
+    with context.SpawnContext().Pool(2, end_at_once) as pool:  # Its processes import torch: one pool for all kinds.
+        ways = {**WAYS, "spawned processes": partial(_in_pool, pool)}
+        for name, share in campaign.chosen(kinds):
+            if not campaign.has_time(share):
+                continue
+            extractor = replace(kinds[name], num_threads=1)
+            expected = digest(extractor(graph, targets, seed=SEED))
+            done[name] = extractor, expected
+            for way, extract in ways.items():
+                _compare(campaign, name, way, extract(folder, graph, extractor, targets), expected)
+    for (name, (_, expected)), found in zip(done.items(), _spawning_loader(graph, done, targets), strict=True):
+        _compare(campaign, name, "a DataLoader that spawns", [found], expected)
+    campaign.counts["kinds"] += len(done)
+
+
+def _compare(campaign: Campaign, name: str, way: str, found: list[str], expected: str) -> None:
+    campaign.counts["comparisons"] += len(found)
+    campaign.check(f"{name}, {way}", "" if set(found) == {expected} else "other bytes")
+
+
+def _kinds(graph: Any, root: Path) -> dict[str, Any]:
+    """Return the extractors of the contract suite, with a scope file of this graph."""
+    from shadow_gnn.extract import FileExtractor
+    from shadow_gnn.extract.scope_file import Origin, write_scope_file
+    from tests.extract.stored import any_nodes
+    from tests.extract.test_contract import EXTRACTORS
+
+    path = root / "place" / "equal.safetensors"
+    write_scope_file(path, [any_nodes(graph)], Origin(graph.num_nodes, graph.fingerprint, "numbers"))
+    return {**EXTRACTORS, "file": FileExtractor(path, topk=8, edge_pos=True)}
 
 
 def digest(scopes: Any) -> str:
@@ -91,6 +111,11 @@ def _python_threads(folder: Path, graph: Any, extractor: Any, targets: Targets) 
     return found if len(found) == 8 else ["a thread failed"]
 
 
+def end_at_once(*_: object) -> None:
+    """Let SIGTERM end a worker, also while it waits for work: a handler in Python may come too late for that."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def extract_part(folder: Path, extractor: Any, targets: Targets) -> Any:
     """Extract in a worker process, which opens the graph itself."""
     from shadow_gnn.graph.store import open_graph
@@ -98,28 +123,32 @@ def extract_part(folder: Path, extractor: Any, targets: Targets) -> Any:
     return replace(extractor, num_threads=2)(open_graph(folder), targets, seed=SEED)
 
 
-def _processes(method: Any, folder: Path, graph: Any, extractor: Any, targets: Targets) -> list[str]:
+def _in_pool(pool: Any, folder: Path, graph: Any, extractor: Any, targets: Targets) -> list[str]:
     from shadow_gnn.extract.subgraphs import concat
 
-    with method().Pool(2) as pool:
-        parts = pool.map(partial(extract_part, folder, extractor), np.array_split(targets, 4))
-    return [digest(concat(parts))]
+    return [digest(concat(pool.map(partial(extract_part, folder, extractor), np.array_split(targets, 4))))]
+
+
+def _forked(folder: Path, graph: Any, extractor: Any, targets: Targets) -> list[str]:
+    with context.ForkContext().Pool(2, end_at_once) as pool:
+        return _in_pool(pool, folder, graph, extractor, targets)
 
 
 class Scopes:
-    """A torch dataset whose items are the scopes of some targets."""
+    """A torch dataset whose items are the scopes of some targets, by one extractor after the other."""
 
-    def __init__(self, graph: Any, extractor: Any, parts: list[Targets]) -> None:
+    def __init__(self, graph: Any, extractors: list[Any], parts: list[Targets]) -> None:
         """Hold everything; the graph goes to the workers as it is."""
-        self.graph, self.extractor, self.parts = graph, extractor, parts
+        self.graph, self.extractors, self.parts = graph, extractors, parts
 
     def __len__(self) -> int:
-        """Return the number of parts."""
-        return len(self.parts)
+        """Return the number of parts of all extractors."""
+        return len(self.extractors) * len(self.parts)
 
     def __getitem__(self, number: int) -> Any:
         """Extract a part."""
-        return self.extractor(self.graph, self.parts[number], seed=SEED)
+        kind, part = divmod(number, len(self.parts))
+        return self.extractors[kind](self.graph, self.parts[part], seed=SEED)
 
 
 def first(items: list[Any]) -> Any:
@@ -127,20 +156,31 @@ def first(items: list[Any]) -> Any:
     return items[0]
 
 
-def _data_loader(method: str, folder: Path, graph: Any, extractor: Any, targets: Targets) -> list[str]:
+def _loaded(start: Any, graph: Any, extractors: list[Any], targets: Targets) -> Iterator[str]:
+    """Yield the checksum of each extractor's scopes, from two workers of a DataLoader."""
     from torch.utils.data import DataLoader
 
     from shadow_gnn.extract.subgraphs import concat
 
-    start = {"fork": context.ForkContext, "spawn": context.SpawnContext}[method]()
     parts = np.array_split(targets, 20)
     loader: Any = DataLoader(
-        Scopes(graph, extractor, parts),  # type: ignore[arg-type]
+        Scopes(graph, extractors, parts),  # type: ignore[arg-type]
         num_workers=2,
         collate_fn=first,
+        worker_init_fn=end_at_once,
         multiprocessing_context=start,
     )
-    return [digest(concat(list(loader)))]
+    found = iter(loader)
+    for _ in extractors:
+        yield digest(concat([next(found) for _ in parts]))
+
+
+def _forking_loader(folder: Path, graph: Any, extractor: Any, targets: Targets) -> list[str]:
+    return list(_loaded(context.ForkContext(), graph, [extractor], targets))
+
+
+def _spawning_loader(graph: Any, done: dict[str, tuple[Any, str]], targets: Targets) -> Iterator[str]:
+    return _loaded(context.SpawnContext(), graph, [extractor for extractor, _ in done.values()], targets)
 
 
 WAYS: dict[str, Callable[[Path, Any, Any, Targets], list[str]]] = {
@@ -151,8 +191,6 @@ WAYS: dict[str, Callable[[Path, Any, Any, Targets], list[str]]] = {
     "batches of 128": partial(_batches, 128),
     "another order": _other_order,
     "8 Python threads": _python_threads,
-    "forked processes": partial(_processes, context.ForkContext),
-    "spawned processes": partial(_processes, context.SpawnContext),
-    "a DataLoader that forks": partial(_data_loader, "fork"),
-    "a DataLoader that spawns": partial(_data_loader, "spawn"),
+    "forked processes": _forked,
+    "a DataLoader that forks": _forking_loader,
 }

@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from tests.faults.campaign import Campaign
-from tests.faults.jobs import JOBS, Job, Result, fresh, references
+from tests.faults.jobs import JOBS, Job, reference
+from tests.faults.results import Result
 from tests.faults.trials import Trial, run
 
 MEGA = 1 << 20
@@ -20,7 +21,7 @@ MEGA = 1 << 20
 def limits(campaign: Campaign, root: Path) -> None:
     """Limit each job 25 times in each way; afterwards the next run succeeds."""
     for name, share in campaign.chosen(JOBS):
-        ((expected, duration),) = references(root, [name]).values()
+        expected, duration = reference(root, JOBS[name])
         for number in campaign.trials(25, share):
             rng = random.Random(f"{campaign.seed} {name} {number}")
             # A search goes on without the trials that lack memory, so that its result is another one.
@@ -47,7 +48,7 @@ def limit_data(num_bytes: int, kind: int = resource.RLIMIT_DATA, field: str = "V
 
 def _limit_memory(kind: int, field: str, drawn: float) -> None:
     # With less, the C library or Arrow ends the process itself: it can make no thread, or no buffer.
-    limit_data(64 * MEGA + int(200 * MEGA * drawn**3), kind, field)
+    limit_data(128 * MEGA + int(200 * MEGA * drawn**3), kind, field)
 
 
 def _limit_file(drawn: float) -> None:
@@ -70,7 +71,7 @@ OTHERS: dict[str, Callable[[float], None]] = {"RLIMIT_FSIZE": _limit_file, "RLIM
 def _limited(
     campaign: Campaign, root: Path, job: Job, expected: Result, what: str, limit: Callable[[], object]
 ) -> None:
-    folder = fresh(root, "trial")
+    folder = job.fresh(root, "trial")
     ending = run(job.argv, folder, limit)
     campaign.counts[what] += 1
     campaign.counts["refused"] += ending.code == 2
@@ -113,7 +114,7 @@ def _in_group(campaign: Campaign, root: Path, job: Job, expected: Result, rng: r
 
 def _without_folder(campaign: Campaign, root: Path, job: Job, expected: Result, moment: float, *, locked: bool) -> None:
     """Take the folder away, or the right to write into it, while a job runs."""
-    folder = fresh(root, "trial")
+    folder = job.fresh(root, "trial")
     trial = Trial(job.argv, folder)
     trial.ends_within(moment)
     if locked:
@@ -131,6 +132,5 @@ def _without_folder(campaign: Campaign, root: Path, job: Job, expected: Result, 
             os.chmod(inner, 0o755)
         kept = job.half_made(folder, expected)
     else:
-        folder.mkdir()
-        kept = ""
+        folder, kept = job.fresh(root, "trial"), ""
     campaign.check(f"{job.name}, {what} after {moment:.3f} s", ending.fault, kept, job.finish(folder, expected))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pytest
 
 from tests.faults import injection
 from tests.faults.__main__ import NAMES
-from tests.faults.jobs import Job, files_of, leftovers
+from tests.faults.callers import Caller, Change
+from tests.faults.jobs import Job
+from tests.faults.results import files_of, leftovers, run_of
 from tests.faults.trials import Ending
 
 ROOT = Path(__file__).parents[2]
@@ -21,8 +24,19 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 # Campaigns in one process share its imports; the full ones are `make faults`.
-FORKING = ("kills", "chains", "disk", "cuts", "limits", "clock", "signals")
-JOBS = ("import", "import --memory", "train", "predict", "data info", "nodes", "links", "warm", "joint")
+FORKING = ("kills", "chains", "disk", "cuts", "limits", "clock", "signals", "serve")
+JOBS = (
+    "import",
+    "import --memory",
+    "train",
+    "predict",
+    "graph compact",
+    "data info",
+    "nodes",
+    "links",
+    "warm",
+    "joint",
+)
 COMPARING = ("equal", "growth")
 
 
@@ -79,11 +93,33 @@ def test_what_is_half_made_different_or_left_over_is_a_fault(tmp_path: Path) -> 
     assert job.half_made(tmp_path, expected) == ""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a.npy").write_bytes(b"who")
-    assert job.half_made(tmp_path, expected) == "half-made: ['a.npy']"
+    assert job.half_made(tmp_path, {"a.npy": b"whole"}) == "half-made: ['a.npy']"
     (tmp_path / "out" / "a.npy").write_bytes(b"whole")
+    assert job.half_made(tmp_path, expected) == "half-made: without ['b.npy']"
     assert job.compare(tmp_path, expected) == "another result: ['b.npy']"
     (tmp_path / ".out.work").mkdir()
     assert leftovers(tmp_path) == "leftovers: ['.out.work']"
+
+
+def test_runs_without_their_final_name_are_not_half_made(tmp_path: Path) -> None:
+    job = Job("train", (), run_of)
+    for name, fault in ((".warm.0123.shadow.tmp", ""), ("warm", "half-made: RunError")):
+        record = tmp_path / "out" / name / "run.json"
+        record.parent.mkdir(parents=True)
+        record.touch()
+        assert job.half_made(tmp_path, {}).startswith(fault)
+        assert bool(job.half_made(tmp_path, {})) == bool(fault)
+
+
+def test_updates_that_are_lost_or_other_than_answered_are_faults() -> None:
+    caller = Caller(1, random.Random(0), 9, {5.0: (9, frozenset([2]))}, num_answered=1)
+    assert caller.fault({5.0: (9, frozenset([2]))}) == ""
+    assert caller.fault({}) == "node 5.0 is lost"
+    assert caller.fault({5.0: (9, frozenset([2, 3]))}) == "node 5.0 has the neighbors [2, 3], not [2]"
+    caller.sent = Change("key", "set_edges", [], 5.0, frozenset([2, 3]))
+    assert caller.fault({5.0: (9, frozenset([2, 3]))}) == ""
+    assert caller.was_made({5.0: (9, frozenset([2, 3]))})
+    assert not caller.was_made({5.0: (9, frozenset([2]))})
 
 
 INJECTED = """

@@ -32,6 +32,8 @@ class Ending:
     err: str
     seconds: float
     """From the signal, or else from the start, to the end."""
+    waited: float = 0.0
+    """Seconds of these in which others had the processor."""
     left: bool = False
     """Whether a process of the command outlived it."""
 
@@ -50,25 +52,12 @@ class Ending:
         return "" if len(lines) == 1 and lines[0].startswith("shadow: ") else f"{len(lines)} lines: {self.err[-500:]}"
 
 
-def import_everything() -> None:
-    """Import what commands need, so that a fork begins at once; use one thread, as others do not survive a fork."""
-    import importlib
-
-    names = """numpy pyarrow pyarrow.parquet pyarrow.compute pyarrow.csv torch lightning_fabric
-        scipy.sparse.csgraph shadow_gnn.training.runs.repeats
-        shadow_gnn.graph.importing.detect shadow_gnn.inference.write_predictions shadow_gnn.inference.evaluation
-        shadow_gnn.graph.verify shadow_gnn.studies.learned_scopes.phases shadow_gnn.cli.main"""
-    for name in names.split():
-        importlib.import_module(name)
-    for name in ("optuna", "sqlalchemy.dialects.sqlite", "matplotlib.pyplot", "shadow_gnn.studies.tune.tuning"):
-        with suppress(ImportError):
-            importlib.import_module(name)
-    import pyarrow
-    import torch
-
-    torch.set_num_threads(1)
-    pyarrow.set_cpu_count(1)
-    pyarrow.set_io_thread_count(1)
+def waited(pid: int) -> float:
+    """Return the seconds that the main thread of a process waited for a processor; 0 if the system does not tell."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 class Trial:
@@ -80,35 +69,49 @@ class Trial:
         self._pipes = [os.pipe() for _ in range(2)]
         for _, writing in self._pipes:
             fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 1 << 20)
-        self._begin = time.monotonic()
-        self._pid = os.fork()
-        if self._pid == 0:
-            self._run(argv, folder, before)
+        self._begin, self._waited = time.monotonic(), 0.0
+        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # It may vanish before the fork runs.
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._run(argv, place, before)
+        os.close(place)
         with suppress(OSError):
-            os.setpgid(self._pid, self._pid)
+            os.setpgid(self.pid, self.pid)
         for _, writing in self._pipes:
             os.close(writing)
-        self._handle = os.pidfd_open(self._pid)
+        self._handle = os.pidfd_open(self.pid)
+        self._early = b""
+
+    def says(self, end: str, patience: float = PATIENCE) -> str:
+        """Wait until its output ends so, and return it; without that end if the process ended before."""
+        reading, late = self._pipes[0][0], time.monotonic() + patience
+        while not self._early.endswith(end.encode()) and time.monotonic() < late:
+            if not select.select([reading], [], [], patience)[0] or not (part := os.read(reading, 1 << 16)):
+                break
+            self._early += part
+        return self._early.decode()
 
     def signal_after(self, seconds: float, number: int = signal.SIGKILL) -> None:
         """Send a signal after some seconds, unless it has ended."""
         if not self.ends_within(seconds):
-            self._begin = time.monotonic()
-            os.kill(self._pid, number)
+            self._begin, self._waited = time.monotonic(), waited(self.pid)
+            os.kill(self.pid, number)
 
     def ending(self, patience: float = PATIENCE) -> Ending:
         """Wait for the end; a command that takes longer is killed, and its code is -SIGKILL."""
         if not self.ends_within(patience):
-            os.kill(self._pid, signal.SIGKILL)
-        status = os.waitpid(self._pid, 0)[1]
-        seconds = time.monotonic() - self._begin
+            os.kill(self.pid, signal.SIGKILL)
+        self.ends_within(patience)
+        times = {"seconds": time.monotonic() - self._begin, "waited": waited(self.pid) - self._waited}
+        status = os.waitpid(self.pid, 0)[1]
         os.close(self._handle)
         left = self._outlived()
         said = []
         for reading, _ in self._pipes:
             with open(reading, "rb") as file:
                 said.append(file.read().decode(errors="replace"))
-        return Ending(os.waitstatus_to_exitcode(status), *said, seconds=seconds, left=left)
+        said[0] = self._early.decode(errors="replace") + said[0]
+        return Ending(os.waitstatus_to_exitcode(status), *said, left=left, **times)
 
     def ends_within(self, seconds: float) -> bool:
         """Wait some seconds; return whether it has ended by then."""
@@ -120,18 +123,18 @@ class Trial:
         """Tell whether processes of the group are there after five seconds, and end them."""
         for _ in range(500):
             try:
-                os.killpg(self._pid, 0)
+                os.killpg(self.pid, 0)
             except (ProcessLookupError, PermissionError):
                 return False
             time.sleep(0.01)
         with suppress(OSError):
-            os.killpg(self._pid, signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
         return True
 
-    def _run(self, argv: Sequence[str], folder: Path, before: Callable[[], object]) -> None:
+    def _run(self, argv: Sequence[str], place: int, before: Callable[[], object]) -> None:
         code: Any = 99
         try:
-            self._call(argv, folder, before)
+            self._call(argv, place, before)
         except SystemExit as end:
             code = end.code
         except BaseException:
@@ -142,12 +145,13 @@ class Trial:
                 sys.stderr.flush()
             os._exit(code if isinstance(code, int) else 0)
 
-    def _call(self, argv: Sequence[str], folder: Path, before: Callable[[], object]) -> None:
+    def _call(self, argv: Sequence[str], place: int, before: Callable[[], object]) -> None:
         os.setpgid(0, 0)
         for number, (_, writing) in enumerate(self._pipes, start=1):
             os.dup2(writing, number)
             os.close(writing)
-        os.chdir(folder)
+        os.fchdir(place)
+        os.close(place)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["shadow", *argv]
         from shadow_gnn.cli.main import main

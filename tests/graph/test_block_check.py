@@ -35,6 +35,12 @@ def large(tmp_path, monkeypatch):
     return tmp_path / "g"
 
 
+@pytest.fixture(autouse=True)
+def only_own_folders(monkeypatch):
+    """Forget the folders that other tests of this process have opened and cut."""
+    monkeypatch.setattr(block_check, "_opened", {})
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_flipped_bit_in_any_file_is_found_by_opening(tmp_path, sparse):
     save_graph(full_graph(sparse), tmp_path / "g")
@@ -68,6 +74,18 @@ def test_a_sound_large_folder_is_confirmed(large):
     graph.confirm()
     block_check.confirm_all()
     assert block_check._running == []
+
+
+def test_a_file_that_was_cut_inside_its_last_page_is_found_before_results_are_written(tmp_path):
+    save_graph(communities(), tmp_path / "g")
+    graph = open_graph(tmp_path / "g")
+    os.truncate(tmp_path / "g" / "split" / "test.npy", 200)
+    assert graph.splits["test"][-1] == 0  # The map has zeros there.
+    for confirm in (graph.confirm, block_check.confirm_all):
+        with pytest.raises(FolderError, match=r"test\.npy: was cut while it was open"):
+            confirm()
+    shutil.rmtree(tmp_path / "g")
+    block_check.confirm_all()  # The map of a removed file keeps its bytes.
 
 
 def test_the_check_can_be_switched_off(tmp_path, monkeypatch):

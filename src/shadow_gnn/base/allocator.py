@@ -16,6 +16,9 @@ def keep_freed_memory() -> bool:
     """Tell the C library's allocator to reuse large blocks; return False if it has no setting for this.
 
     Without it glibc returns every large tensor to the system and requests it again. Call it once, at the start.
+
+    >>> sg.keep_freed_memory() in (True, False)
+    True
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -17,6 +17,10 @@ def available_memory(root: Path = Path("/")) -> int | None:
     """Return the bytes that this process may still use: the system's free memory, limited by its control groups.
 
     root: the folder with proc and sys. None if the system does not report it.
+
+    >>> available = sg.available_memory()
+    >>> available is None or available > 0
+    True
     """
     found = [size for size in (_free_memory(root), *_group_limits(root)) if size is not None]
     return min(found) if found else None
@@ -26,6 +30,9 @@ def check_need(need: MemoryNeed, available: int | None, *, advice: Sequence[str]
     """Raise unless a memory need is within the available bytes; None if those are unknown.
 
     advice: remedies, the most promising first; by default those for this training method.
+
+    >>> need = sg.full_batch_need(sg.GraphCounts(1000, 5000, 64, 7), sg.ModelCounts())
+    >>> sg.check_need(need, available=10**9)
     """
     if available is None or need.total <= available:
         return

@@ -18,12 +18,16 @@ PROGRAM = 300 * 2**20
 BATCHES_AHEAD = 3
 """Batches that the loader's thread holds while the model works on another."""
 
-LAYERS = ("gcn", "sage", "gat", "gatconv", "gin", "sgc", "mlp")
+LAYERS = ("gcn", "sage", "gat", "gatconv", "gin", "sgc", "mlp", "transformer")
 
 
 @dataclass(frozen=True)
 class GraphCounts:
-    """Counts of a graph that determine the memory need."""
+    """Counts of a graph that determine the memory need.
+
+    >>> sg.GraphCounts(num_nodes=1000, num_edges=5000, in_dim=64, out_dim=7).mapped
+    True
+    """
 
     num_nodes: int
     """Nodes N."""
@@ -44,10 +48,14 @@ class GraphCounts:
 
 @dataclass(frozen=True)
 class ModelCounts:
-    """Counts of a model that determine the memory need."""
+    """Counts of a model that determine the memory need.
+
+    >>> sg.ModelCounts(layer="gat", num_layers=5).hidden_dim
+    256
+    """
 
     layer: str = "sage"
-    """gcn, sage, gat, gatconv, gin, sgc or mlp; any other name is counted as gat, the heaviest."""
+    """gcn, sage, gat, gatconv, gin, sgc, mlp or transformer; any other name is counted as gat, the heaviest."""
     num_layers: int = 3
     """Layers of message passing."""
     hidden_dim: int = 256
@@ -108,6 +116,10 @@ def full_batch_need(
     freed memory stays with the process, as in our commands (allocator.py). Huge blocks of similar size rarely fit into
     each other's places: measurements showed twice the memory in use if all layers have all nodes, and almost no extra
     if later layers are much smaller.
+
+    >>> need = sg.full_batch_need(sg.GraphCounts(10**6, 10**7, 128, 40), sg.ModelCounts(num_layers=5))
+    >>> need.total > 10**9
+    True
     """
     batch = batch or whole_counts(graph, model.num_layers)
     parts = _training(graph, model, batch)
@@ -184,6 +196,9 @@ def sign_need(graph: GraphCounts, powers: tuple[int, int, int], *, raw_copies: i
     """Estimate SIGN(p, s, t) by the paper's equation: M = N f ((p + 1) + (s + 1) + (t + 1)) numbers.
 
     raw_copies: copies of the raw features; the equation counts one for each kind of operator, but 1 is enough.
+
+    >>> sg.sign_need(sg.GraphCounts(10**6, 10**7, 128, 40), (3, 3, 0)).total > 10**9
+    True
     """
     if len(powers) != 3 or min(powers) < 0:
         raise ValueError(f"sign_need: powers must be three numbers of at least 0, got {powers}")
@@ -224,6 +239,7 @@ def layer_floats(model: ModelCounts, in_dim: int) -> int:
         "gin": in_dim + summed + 2 * width,
         "sgc": in_dim,
         "mlp": in_dim + width,
+        "transformer": in_dim + 14 * width,
     }.get(model.layer, in_dim + 3 * width)
 
 
@@ -238,6 +254,7 @@ def layer_weights(model: ModelCounts, in_dim: int) -> int:
         "gin": linear + (width + 1) * width + norm + 1,
         "sgc": in_dim * width,
         "mlp": linear + norm,
+        "transformer": (0 if in_dim == width else linear) + 8 * width**2 + 11 * width + 9 * model.num_heads,
     }.get(model.layer, 2 * (linear + norm) + (2 * width if model.layer == "gat" else 0)) + added
 
 
@@ -275,7 +292,7 @@ def _training(graph: GraphCounts, model: ModelCounts, batch: BatchCounts) -> dic
         # The loss needs the normalized logits, their logarithms and the gradient.
         "logits": 4 * batch.row_counts[-1] * graph.out_dim * FLOAT,
         "gradients": 3 * max(batch.row_counts[:-1]) * model.hidden_dim * FLOAT,
-        # The weights, their gradient, two averages of the optimizer, and the weights of the best epoch.
+        # The weights, their gradient, two averages of the optimizer, and the best weights or the mean of all.
         "weights": 5 * weights * FLOAT,
     }
 
@@ -312,6 +329,8 @@ def _edge_bytes(model: ModelCounts, batch: BatchCounts, *, backward: bool) -> in
 
 def _attention(model: ModelCounts, batch: BatchCounts) -> int:
     """Return the bytes of one layer's attention: a number for each edge, self-edge and head, and the scores."""
+    if model.layer == "transformer":  # All pairs of nodes of a scope: biases, products, shares.
+        return 3 * model.num_heads * batch.num_nodes**2 // max(batch.row_counts[-1], 1) * FLOAT
     if model.layer in LAYERS and model.layer not in ("gat", "gatconv"):
         return 0
     return model.num_heads * (batch.num_edges + 3 * batch.num_nodes) * FLOAT

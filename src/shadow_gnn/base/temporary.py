@@ -72,6 +72,12 @@ def remove_abandoned(folder: Path) -> None:
                     _remove_if_free(folder / name)
 
 
+def remove_abandoned_below(folder: Path) -> None:
+    """Remove the same in a folder and in all folders below it."""
+    for inner, _, _ in os.walk(folder):
+        remove_abandoned(Path(inner))
+
+
 def is_real_folder(path: Path) -> bool:
     """Tell whether a path is a folder itself, not a link to one."""
     try:

@@ -24,6 +24,8 @@ MOST_BYTES = 1 << 30
 """Bytes that are read at most; in a larger folder the blocks of its largest files are a sample."""
 
 Blocks = dict[str, range]
+Files = dict[str, tuple[int, tuple[int, int]]]
+"""Bytes of each file when it was opened, and which file it is: device and inode."""
 
 
 def checks_are_on() -> bool:
@@ -41,6 +43,7 @@ class FolderCheck:
         """
         self._folder, self._sums, self._fault = folder, sums, ""
         self._cause: OSError | None = None
+        self._files = {name: (size, _inode(folder / name)) for name, size in sizes.items()}
         self._first: dict[str, int] = {}
         start = 0
         for name, size in sizes.items():
@@ -51,6 +54,7 @@ class FolderCheck:
         plan = chosen_blocks(sizes, MOST_BYTES)
         self._left = deque((name, block) for name, blocks in plan.items() for block in blocks)
         self._thread: threading.Thread | None = None
+        _opened[folder] = self._files
         if sum(sizes.values()) <= AT_ONCE_BYTES:
             self.confirm()
             return
@@ -64,13 +68,14 @@ class FolderCheck:
             raise FolderError(self._fault) from self._cause
 
     def confirm(self) -> None:
-        """Check the blocks that are left, and raise the fault if one was found.
+        """Check the blocks that are left and the sizes of all files, and raise the fault if one was found.
 
         The caller takes part: the thread has the lowest priority, so that it alone would take long on a busy machine.
         """
         self._run()
         if self._thread is not None:
             self._thread.join()  # For one block; in a fork, which has no such thread, not at all.
+        self._fault = self._fault or _cut_file(self._folder, self._files)
         self.raise_fault()
 
     def _in_background(self) -> None:
@@ -102,12 +107,35 @@ class FolderCheck:
 
 
 _running: list[FolderCheck] = []
+_opened: dict[Path, Files] = {}
 
 
 def confirm_all() -> None:
     """Finish all checks of this process, and raise the first fault."""
     for check in tuple(_running):  # Threads that end shorten the list.
         check.confirm()
+    for folder, found in _opened.items():
+        if fault := _cut_file(folder, found):
+            raise FolderError(fault)
+
+
+def _cut_file(folder: Path, files: Files) -> str:
+    """Return a line that names a file that became shorter, empty if none did.
+
+    A map reads zeros up to the end of the page in which its file ends now, and nothing else tells. Another file that
+    has taken the name does not matter: the map keeps the old one.
+    """
+    for name, (size, inode) in files.items():
+        with suppress(OSError):
+            found = os.lstat(folder / name)
+            if (found.st_dev, found.st_ino) == inode and found.st_size < size:
+                return f"{folder / name}: was cut while it was open"
+    return ""
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    found = os.lstat(path)
+    return found.st_dev, found.st_ino
 
 
 def num_blocks(size: int) -> int:

@@ -29,6 +29,10 @@ class NodeNames:
     """Names of nodes, classes or columns as text, in one block of bytes that can be memory-mapped.
 
     A look-up is a binary search in `order`, which a graph folder keeps, so it reads a few pages of mapped files.
+
+    >>> names = sg.NodeNames.of(["ada", "bob", "cyd"])
+    >>> names[1], names.index("cyd"), len(names)
+    ('bob', 2, 3)
     """
 
     ptr: Array

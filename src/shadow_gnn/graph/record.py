@@ -33,7 +33,12 @@ MAX_COLUMNS = 2**31
 
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:
-    """Node features as CSR rows, for wide bags of words that are mostly zero."""
+    """Node features as CSR rows, for wide bags of words that are mostly zero.
+
+    >>> words = sg.SparseFeatures(np.array([0, 2, 3]), np.array([0, 5, 1]), np.ones(3, np.float32), num_columns=6)
+    >>> words.shape, words.rows(np.array([1])).tolist()
+    ((2, 6), [[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
+    """
 
     indptr: Array
     """int64 [N + 1]."""
@@ -94,7 +99,12 @@ class SparseFeatures:
 
 @dataclass(frozen=True, eq=False)
 class DenseFeatures:
-    """Node features as one matrix, widened to float32 when rows are read."""
+    """Node features as one matrix, widened to float32 when rows are read.
+
+    >>> features = sg.DenseFeatures(np.eye(3, dtype=np.float16))
+    >>> features.shape, features.rows(np.array([2])).tolist()
+    ((3, 3), [[0.0, 0.0, 1.0]])
+    """
 
     matrix: Array
     """[N, F] float32, float16 or int8."""
@@ -164,6 +174,13 @@ class Graph:
 
     Row v of the CSR lists the nodes that send messages to v (its in-neighbors), ascending and without duplicates. An
     undirected graph stores both directions of every edge.
+
+    >>> graph
+    Graph(nodes: 40; edges: 80 undirected; features: 2 float32; labels: classes; splits: train 20, valid 10, test 10)
+    >>> graph.neighbors(0).tolist(), graph.degree([0, 1]).tolist()
+    ([1, 2, 38, 39], [4, 4])
+    >>> graph.subgraph([0, 1, 2, 30])
+    Graph(nodes: 4; edges: 3 undirected; features: 2 float32; labels: classes; splits: train 3, valid 1, test 0)
     """
 
     indptr: Array

@@ -62,6 +62,9 @@ def open_graph(folder: str | Path, *, check: bool = True) -> Graph:
 
     check: compare blocks with their checksums, at once in a small folder, otherwise in the background. False, or
     SHADOW_CHECK=off in the environment: only the headers of the files are read.
+
+    >>> sg.open_graph("ring").num_nodes
+    40
     """
     folder = Path(folder)
     manifest, arrays = open_arrays(folder)
@@ -99,7 +102,12 @@ def open_graph(folder: str | Path, *, check: bool = True) -> Graph:
 
 
 def save_graph(graph: Graph, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> None:
-    """Save a graph as a folder in one step: after a crash the folder is complete, or as it was before."""
+    """Save a graph as a folder in one step: after a crash the folder is complete, or as it was before.
+
+    >>> sg.save_graph(graph, "copy")
+    >>> sg.open_graph("copy").num_nodes
+    40
+    """
     save_contents(contents_of(graph), Path(folder), overwrite=overwrite, progress=progress)
 
 

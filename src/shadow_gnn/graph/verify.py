@@ -22,7 +22,10 @@ _ROWS = 1 << 20
 
 
 def verify_graph(folder: str | Path, progress: Progress = silent) -> None:
-    """Check every byte and every rule of a graph folder; raise a FolderError that names the first fault."""
+    """Check every byte and every rule of a graph folder; raise a FolderError that names the first fault.
+
+    >>> sg.verify_graph("ring")
+    """
     folder = Path(folder)
     graph = open_graph(folder, check=False)
     manifest, _ = open_arrays(folder)

@@ -1,6 +1,7 @@
 """from_tables: columns are recognized, encoded against plain Python, and encoded again the same way."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -222,3 +223,12 @@ def test_a_split_column():
     assert "part" not in str(graph.column_names)
     with pytest.raises(ValueError, match="split must be train, valid or test, got 'fold 1'"):
         from_tables(NODES | {"part": ["fold 1", "", ""]}, EDGES, split_column="part")
+
+
+def test_the_unnamed_index_of_a_filtered_pandas_table_is_no_column():
+    nodes = pd.DataFrame({"name": ["a", "x", "b"], "size": [1.0, 9.0, 2.0]}).drop(index=1)
+    edges = pd.DataFrame({"src": ["a", "x", "b"], "dst": ["b", "x", "a"]}).query("src != dst")
+    graph = from_tables(nodes, edges)
+    assert (graph.column_names, graph.edge_attr) == (("size",), None)
+    named = from_tables(nodes.set_index("name"), edges)
+    assert [named.node_name[node] for node in range(2)] == ["a", "b"]

@@ -1,5 +1,6 @@
 """Studies without training: which values come next, what is pruned, and what an interruption leaves."""
 
+import shutil
 import sys
 
 import pytest
@@ -103,13 +104,56 @@ def test_a_trial_that_was_running_goes_on_with_its_number_values_and_scores(stud
     assert after.trials()[0].scores == ((1, 0.3), (2, 0.4), (3, 0.5))
 
 
-def test_a_trial_whose_values_were_not_all_written_is_dropped(study):
+def test_a_trial_whose_values_were_not_written_is_not_shown_and_starts_with_them_later(study):
     first = study()
-    first._study.enqueue_trial({})
-    first._study.ask({"model.dropout": first._distributions["model.dropout"]})
-    again = study()
-    assert again.trials() == []
-    assert again.next().values.keys() == SPACE.keys.keys()
+    first._study.ask({})
+    assert first.trials() == []
+    assert study().next().values == {"model.dropout": 0.2, "training.batch_size": 16}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize(
+    "space",
+    [Space({"model.dropout": Choices((0.2, 0.4))}), pytest.param(SPACE, marks=pytest.mark.slow)],
+    ids=["small", "large"],
+)
+def test_a_kill_at_any_commit_changes_neither_values_nor_numbers(study, monkeypatch, tmp_path, space):
+    from sqlalchemy.orm import Session
+
+    def trials(at=0):
+        """Finish four trials; the process ends at a commit to the database, and another one continues."""
+        left, found = at, {}
+
+        def commit(self):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+            original(self)
+
+        monkeypatch.setattr(Session, "commit", commit)
+        while True:
+            try:
+                opened = study(num_trials=4, space=space)
+                while (trial := opened.next()) is not None:
+                    found[trial.number] = trial.values
+                    opened.finish(trial.number, trial.values["model.dropout"])
+                shutil.rmtree(tmp_path / "study")
+                return found, left > 0
+            except Killed:
+                continue
+
+    original = Session.commit
+    whole, _ = trials()
+    at, ended = 0, False
+    while not ended:
+        at += 1
+        found, ended = trials(at)
+        assert found == whole, at
+    assert at > 10
 
 
 def test_a_trial_worse_than_the_median_is_pruned_and_a_better_one_is_not(study):

@@ -12,9 +12,11 @@ import pytest
 from tests.communities import communities, small_recipe, with_labels
 
 from shadow_gnn.base.errors import RunError, ShadowError
+from shadow_gnn.base.temporary import temporary_name
 from shadow_gnn.graph.store import save_graph
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.studies.tune.report import BEST, PAGE, PICTURE, TABLE
+from shadow_gnn.studies.tune.search import Search
 from shadow_gnn.studies.tune.tuning import SilentTune, TuneOptions, tune_recipe
 from shadow_gnn.studies.tune.worker import _check_same
 from shadow_gnn.training.runs.folder import open_run
@@ -233,6 +235,22 @@ def processes_of(folder: Path) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def test_an_interrupted_search_leaves_nothing_that_its_workers_did_not_finish(tmp_path, monkeypatch):
+    write_files(tmp_path)
+
+    def interrupted(search, seconds):
+        place = tmp_path / "study" / "trial-0000" / "checkpoints"
+        place.mkdir(parents=True)
+        temporary_name(place / "epoch-1.safetensors").write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tune_recipe(tmp_path / "recipe.toml", tmp_path / "study", TuneOptions(space=tmp_path / "space.toml"))
+    assert (tmp_path / "study" / "trial-0000" / "checkpoints").exists()
+    assert not list(tmp_path.rglob("*.tmp"))
 
 
 @pytest.mark.timeout(900)  # Three processes that import everything, each with a worker that does.

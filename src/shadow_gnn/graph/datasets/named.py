@@ -87,6 +87,8 @@ def get_dataset(name: str, getting: Getting = _DEFAULTS, *, progress: Progress =
     """Make the graph folder of a dataset unless it exists; return it and the summary of the import.
 
     A graph other than the published one is refused, with all differences in one line. None: the folder existed.
+
+    >>> folder, summary = sg.get_dataset("ogbn-arxiv")  # doctest: +SKIP
     """
     source = source_of(name)
     place = getting.data or data_folder()

@@ -83,7 +83,11 @@ PYG: dict[str, Statistics] = {
 
 
 def dataset_statistics(name: str) -> Statistics:
-    """Return the published counts of a named dataset."""
+    """Return the published counts of a named dataset.
+
+    >>> sg.dataset_statistics("ogbn-arxiv").num_nodes
+    169343
+    """
     found = PAPER.get(name) or PYG.get(name)
     if found is None:
         raise ValueError(f"statistics: name must be one of {', '.join((*PAPER, *PYG))}, got {name!r}")
@@ -94,6 +98,9 @@ def dataset_differences(name: str, graph: Graph, *, expected: Statistics | None 
     """Return one line for each difference of a graph from the named dataset.
 
     expected: counts to use instead of the published ones.
+
+    >>> sg.dataset_differences("cora", graph)[0]
+    'nodes must be 2,708, got 40'
     """
     wanted = expected or dataset_statistics(name)
     columns = 0 if graph.x is None else graph.x.shape[1]

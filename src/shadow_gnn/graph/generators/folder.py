@@ -31,6 +31,10 @@ def generate_graph(
     """Write a synthetic graph as a folder, which appears whole or not at all; return the counts of edges.
 
     After a kill, the next call with the same plan resumes. Threads and memory affect only the time.
+
+    >>> summary = sg.generate_graph(sg.GraphPlan("dcsbm", num_nodes=100, degree=4, num_columns=2), "synthetic")
+    >>> sg.open_graph("synthetic").num_nodes
+    100
     """
     folder = Path(folder)
     if num_threads < 1:

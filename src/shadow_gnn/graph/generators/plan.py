@@ -21,7 +21,12 @@ _ITEM_BYTES = {"float16": 2, "float32": 4}
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """A synthetic graph; equal plans give equal folders, bit for bit."""
+    """A synthetic graph; equal plans give equal folders, bit for bit.
+
+    >>> plan = sg.GraphPlan("dcsbm", num_nodes=1000, degree=8, num_columns=4)
+    >>> plan.num_classes
+    16
+    """
 
     model: Model
     """dcsbm: communities and power-law degrees (degree-corrected stochastic block model); rmat: recursive quadrants."""
@@ -94,7 +99,12 @@ class DiskNeed:
 
 
 def disk_need(plan: GraphPlan) -> DiskNeed:
-    """Return the disk need of a plan."""
+    """Return the disk need of a plan.
+
+    >>> need = sg.disk_need(sg.GraphPlan("rmat", num_nodes=1024, degree=8, num_columns=4))
+    >>> need.features, need.largest > need.features
+    (8192, True)
+    """
     topology = 2 * plan.num_edges * 4 + (plan.num_nodes + 1) * 8
     features = plan.num_nodes * plan.num_columns * _ITEM_BYTES[plan.dtype]
     # A label and a node id in a split have 8 bytes each; headers and graph.json are rounded up.

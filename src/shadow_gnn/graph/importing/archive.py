@@ -31,15 +31,14 @@ def inflate_limit(stored_bytes: int) -> int:
     return FREE_BYTES + MAX_RATIO * stored_bytes
 
 
-def plain_members(source: zipfile.ZipFile, *, lzma: bool = False) -> list[zipfile.ZipInfo]:
+def plain_members(source: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """Return the members of a zip file; a BadZipFile names one that is encrypted or not deflated.
 
-    lzma: allow it for a file of known contents; its header may ask for gigabytes of memory.
+    The header of another method, LZMA, may ask for gigabytes of memory.
     """
-    known = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, *((zipfile.ZIP_LZMA,) if lzma else ()))
     for member in source.infolist():
-        encrypted = member.flag_bits & (0x1 if lzma else 0x21)
-        if encrypted or member.compress_type not in known:
+        encrypted = member.flag_bits & 0x21
+        if encrypted or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise zipfile.BadZipFile(f"member {member.filename!r:.80} must be stored or deflated, and not encrypted")
     return source.infolist()
 
@@ -81,12 +80,12 @@ class Stream:
 class Archive:
     """An .npz file with checked sizes; arrays are read one at a time."""
 
-    def __init__(self, path: Path, *, lzma: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._handle = open_regular(path)
         try:
             self._zip = zipfile.ZipFile(self._handle)
-            self._members = self._check(plain_members(self._zip, lzma=lzma))
+            self._members = self._check(plain_members(self._zip))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
             self._handle.close()
             raise SourceError(f"{path}: is not a readable .npz file: {error}") from error

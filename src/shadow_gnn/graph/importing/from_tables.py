@@ -5,6 +5,7 @@ Not for: files (tables/files.py), or the work itself (tables/graph.py).
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from shadow_gnn.base.errors import SourceError
@@ -15,6 +16,9 @@ from shadow_gnn.graph.importing.splits import Shares
 from shadow_gnn.graph.importing.tables.files import checked_table
 from shadow_gnn.graph.importing.tables.graph import SplitOptions, TableOptions, graph_of_tables
 from shadow_gnn.graph.record import Graph
+
+_ROW_NUMBERS = re.compile(r"__index_level_\d+__")
+"""Names that Arrow gives to an index without a name."""
 
 
 def from_tables(
@@ -50,6 +54,11 @@ def from_tables(
     plan: the import_toml of an earlier graph, to encode these rows in the same way; None recognizes the columns.
     unknown: error, drop or add: an edge of an unknown node is refused, left out, or makes a node without values.
     split: percentages of train, valid and test, drawn at random, stratified by class, by group or by time.
+
+    >>> people = {"name": ["ada", "bob", "cyd"], "age": [30, 41, 27], "team": ["a", "b", "a"]}
+    >>> friends = {"src": ["ada", "bob"], "dst": ["bob", "cyd"]}
+    >>> sg.from_tables(people, friends, label="team").column_names
+    ('age',)
     """
     options = TableOptions(
         roles=Roles(
@@ -83,6 +92,11 @@ def as_table(table: Any, owner: str) -> Any:
     if not isinstance(table, (pa.Table, dict)) and not hasattr(table, "__arrow_c_stream__"):
         raise TypeError(f"from_tables: {owner} must be a table of pandas, polars or Arrow, got {type(table).__name__}")
     try:
-        return checked_table(pa.table(table), owner)
+        return checked_table(_without_row_numbers(pa.table(table)), owner)
     except pa.ArrowException as error:
         raise SourceError(f"{owner}: columns must hold values of one type: {' '.join(str(error).split())}") from error
+
+
+def _without_row_numbers(table: Any) -> Any:
+    """Leave out the unnamed index of a pandas table: it numbers rows, and is in filtered and joined tables alone."""
+    return table.drop_columns([name for name in table.column_names if _ROW_NUMBERS.fullmatch(name)])

@@ -41,7 +41,13 @@ def from_edges(
     undirected: bool = True,
     merge: Merge = "first",
 ) -> Graph:
-    """Make a graph from edges src -> dst; num_nodes defaults to the highest id plus one."""
+    """Make a graph from edges src -> dst; num_nodes defaults to the highest id plus one.
+
+    >>> sg.from_edges([0, 1, 2], [1, 2, 3])
+    Graph(nodes: 4; edges: 3 undirected; features: none; labels: none)
+    >>> sg.from_edges([0, 1], [1, 2], weight=[0.5, 2.0], undirected=False).directed
+    True
+    """
     src, dst = np.asarray(src), np.asarray(dst)
     for name, ids in (("src", src), ("dst", dst)):
         if ids.dtype.kind not in "iu" and ids.size:
@@ -53,7 +59,12 @@ def from_edges(
 
 
 def from_scipy(matrix: Any, *, undirected: bool = True, merge: Merge = "first") -> Graph:
-    """Make a graph from a square sparse matrix: entry (i, j) is an edge i -> j; values other than 1 are weights."""
+    """Make a graph from a square sparse matrix: entry (i, j) is an edge i -> j; values other than 1 are weights.
+
+    >>> from scipy.sparse import csr_array
+    >>> sg.from_scipy(csr_array(np.array([[0, 1], [1, 0]]))).num_edges
+    2
+    """
     coo = matrix.tocoo()
     found = Matrix(coo.row, coo.col, coo.data, (coo.shape[0], coo.shape[1]))
     with _caller_fault():
@@ -65,6 +76,10 @@ def from_networkx(graph: Any, *, weight: str | None = None, undirected: bool = T
     """Make a graph from a NetworkX graph; nodes that are not 0..N-1 keep their text as name.
 
     weight: the edge attribute used as weight; 1 for edges without it.
+
+    >>> import networkx as nx
+    >>> sg.from_networkx(nx.karate_club_graph()).num_nodes
+    34
     """
     nodes = list(graph.nodes)
     if all(type(node) is int for node in nodes) and sorted(nodes) == list(range(len(nodes))):
@@ -81,7 +96,12 @@ def from_networkx(graph: Any, *, weight: str | None = None, undirected: bool = T
 
 
 def from_pyg(data: Any, *, undirected: bool = True) -> Graph:
-    """Make a graph from a PyG Data object: edge_index, edge_weight, edge_attr, x, y and the three masks."""
+    """Make a graph from a PyG Data object: edge_index, edge_weight, edge_attr, x, y and the three masks.
+
+    >>> from torch_geometric.data import Data
+    >>> sg.from_pyg(Data(x=torch.eye(3), edge_index=torch.tensor([[0, 1], [1, 2]])))
+    Graph(nodes: 3; edges: 2 undirected; features: 3 float32; labels: none)
+    """
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None or not hasattr(data, "num_nodes"):
         raise TypeError(f"from_pyg: data must be a torch_geometric Data with edge_index, got {type(data).__name__}")

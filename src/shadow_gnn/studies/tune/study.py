@@ -33,7 +33,7 @@ TrialState = Literal["finished", "pruned", "failed", "running"]
 VERSION = 1
 RECORD, BASE, DATABASE = "study.json", "recipe.toml", "study.sqlite"
 _NAME = "shadow"
-_FAULT, _TWIN = "fault", "twin"
+_FAULT = "fault"
 _STARTUP_TRIALS = 5
 
 
@@ -163,6 +163,7 @@ class Study:
                 study_name=_NAME,
                 storage=self._storage,
                 direction="maximize",
+                sampler=self._optuna.samplers.RandomSampler(),  # All values are given to it.
                 pruner=self._make_pruner(),
                 load_if_exists=True,
             )
@@ -177,9 +178,9 @@ class Study:
         self._storage.engine.dispose()
 
     def trials(self) -> list[Trial]:
-        """Return every started trial, by number, without those of repeated values."""
+        """Return every started trial, by number; one whose values are not all written has not started."""
         found = self._study.get_trials(deepcopy=False)
-        return [_trial(trial) for trial in found if self._counts(trial)]
+        return [_trial(trial) for trial in found if trial.params.keys() == self._distributions.keys()]
 
     def folder_of(self, number: int) -> Path:
         """Return the run folder of a trial."""
@@ -235,21 +236,15 @@ class Study:
     def _frozen(self, number: int) -> optuna.trial.FrozenTrial:
         return self._study.get_trials(deepcopy=False)[number]
 
-    def _counts(self, trial: optuna.trial.FrozenTrial) -> bool:
-        """Return whether a row of the database is a trial: it has all values, and no earlier trial has the same."""
-        whole = trial.params.keys() == self._distributions.keys()
-        return whole and _TWIN not in trial.user_attrs and trial.state.name != "WAITING"
-
     def _interrupted(self) -> list[optuna.Trial]:
-        """Return the trials that an earlier session left running, and drop those without all values."""
+        """Return the trials that an earlier session left running; values that it did not write are written now."""
         found = []
         for trial in self._study.get_trials(deepcopy=False):
-            if trial.state.name != "RUNNING":
-                continue
-            if self._counts(trial):
-                found.append(self._optuna.trial.Trial(self._study, trial._trial_id))
-            else:
-                self._study.tell(trial.number, state=self._optuna.trial.TrialState.FAIL)
+            if trial.state.name == "RUNNING":
+                resumed = self._optuna.trial.Trial(self._study, trial._trial_id)
+                for name, distribution in self._distributions.items():
+                    resumed._suggest(name, distribution)
+                found.append(resumed)
         return found
 
     def _enqueue_own_values(self) -> None:
@@ -271,28 +266,20 @@ class Study:
         return value if isinstance(value, (int, float)) and found.extremes[0] <= value <= found.extremes[1] else None
 
     def _ask(self) -> optuna.Trial:
-        """Choose new values."""
-        trial = self._sampled()
-        twin = self._twin(trial)
-        if twin is None:
-            return trial
-        # The same values would give the same result: new ones replace them.
-        trial.set_user_attr(_TWIN, twin)
-        self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
-        self._study.enqueue_trial(self._untried(trial.number))
-        return self._sampled()
-
-    def _sampled(self) -> optuna.Trial:
-        # A new sampler for each trial: its values then depend on earlier trials, not on interruptions.
-        self._study.sampler = self._make_sampler(len(self._study.get_trials(deepcopy=False)))
+        """Start a trial. Its values are written in one step before it starts: a kill cannot change them."""
+        if not any(trial.state.name == "WAITING" for trial in self._study.get_trials(deepcopy=False)):
+            self._study.enqueue_trial(self._new_values())
         return self._study.ask(self._distributions)
 
-    def _twin(self, trial: optuna.Trial) -> int | None:
-        """Return the number of an earlier trial with the same values."""
-        for other in self._study.get_trials(deepcopy=False)[: trial.number]:
-            if self._counts(other) and self._key(other.params) == self._key(trial.params):
-                return other.number
-        return None
+    def _new_values(self) -> dict[str, Label]:
+        """Choose values that no earlier trial has, in memory, and from the earlier trials alone."""
+        earlier = self._study.get_trials(deepcopy=False)
+        memory = self._optuna.create_study(direction="maximize", sampler=self._make_sampler(len(earlier)))
+        memory.add_trials(earlier)
+        values: dict[str, Label] = memory.ask(self._distributions).params
+        # The same values would give the same result: new ones replace them.
+        known = any(self._key(trial.params) == self._key(values) for trial in earlier)
+        return self._untried(len(earlier)) if known else values
 
     def _key(self, values: Values) -> tuple[Any, ...]:
         return tuple(repr(found.value(values[key])) for key, found in self.plan.space.keys.items())

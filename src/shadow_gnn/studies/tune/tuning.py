@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shadow_gnn.base.temporary import remove_abandoned
+from shadow_gnn.base.temporary import remove_abandoned, remove_abandoned_below
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.record import toml_value
@@ -27,7 +27,11 @@ class SilentTune(TuneWatcher):
 
 @dataclass(frozen=True, eq=False)
 class TuneOptions:
-    """Optional settings of a search."""
+    """Optional settings of a search.
+
+    >>> sg.TuneOptions(num_trials=10, sampler="random").pruner
+    'median'
+    """
 
     overrides: tuple[str, ...] = ()
     """Overrides of the recipe for all trials."""
@@ -58,7 +62,14 @@ class TuneOptions:
 
 
 def search_space(recipe: Path, options: TuneOptions) -> Space:
-    """Return the search space of a recipe: that of the options' file, or the paper's."""
+    """Return the search space of a recipe: that of the options' file, or the paper's.
+
+    >>> from pathlib import Path
+    >>> _ = Path("recipe.toml").write_text('graph = "ring"')
+    >>> space = sg.search_space(Path("recipe.toml"), sg.TuneOptions())
+    >>> type(space).__name__
+    'Space'
+    """
 
     def read(extra: Sequence[str]) -> Recipe:
         return read_recipe(recipe, [*options.overrides, *extra])
@@ -87,6 +98,7 @@ def tune_recipe(recipe: str | Path, folder: str | Path, options: TuneOptions | N
         try:
             ending = Search(study, places, options.watcher or SilentTune()).run(options.seconds)
         finally:
+            remove_abandoned_below(folder)  # Workers are killed, whatever they write.
             outcome = write_report(study)
             study.close()
     return ending, outcome
