@@ -83,8 +83,7 @@ class Runner:
         else:
             changes = (f"seed={job.seed}", f"model.layer={job.cell.layer}", f"model.num_layers={job.cell.num_layers}")
             found = choose_hybrid(graph, job.cell.graph, changes)
-            assert found.normal is not None
-            hybrid = train_hybrid(found.normal, found.recipe, folder, options)
+            hybrid = train_hybrid(found.members, folder, options)
         assert graph.y is not None
         correct = {}
         for split in ("valid", "test"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.communities import communities, one_thread, with_labels  # noqa: F401
 
-from shadow_gnn.inference.averaging import Member, average, check_members, chosen_weights, join
+from shadow_gnn.inference.averaging import Member, average, best_subset, check_members, chosen_weights, join
 from shadow_gnn.inference.evaluation import score_metrics
 
 GRAPH = communities()
@@ -46,35 +46,56 @@ def test_splits_that_no_target_is_of_are_not_judged():
     assert (found.whole.valid, found.whole.test) == (None, 1.0)
     assert len(found.predictions.scores) == 30
     with pytest.raises(ValueError, match="targets must include nodes of the split 'valid' to choose weights"):
-        join([member("a", right_on(NODES))] * 2, GRAPH, GRAPH.splits["test"], by_validation=True)
+        join([member("a", right_on(NODES))] * 2, GRAPH, GRAPH.splits["test"], choose=chosen_weights)
 
 
-def test_validation_leaves_out_what_only_harms():
+WAYS = pytest.mark.parametrize("choose", [chosen_weights, best_subset])
+
+
+@WAYS
+def test_validation_leaves_out_what_only_harms(choose):
     scores = [right_on(NODES), right_on([])]
-    assert chosen_weights("classes", scores, GRAPH.y) == [1.0, 0.0]
-    found = join([member("a", scores[0]), member("b", scores[1])], GRAPH, NODES, by_validation=True)
+    assert choose("classes", scores, GRAPH.y) == [1.0, 0.0]
+    found = join([member("a", scores[0]), member("b", scores[1])], GRAPH, NODES, choose=choose)
     assert found.whole.valid == 1.0
     assert sum(row.weight for row in found.models) == pytest.approx(1)
 
 
-def test_validation_joins_models_that_complete_each_other():
+@WAYS
+def test_validation_joins_models_that_complete_each_other(choose):
     """Each is right on two of three parts, and sure enough that two outvote the third."""
     parts = [number == NODES % 3 for number in range(3)]
     scores = [right_on(NODES[~part]) for part in parts]
-    weights = chosen_weights("classes", scores, GRAPH.y)
+    weights = choose("classes", scores, GRAPH.y)
     assert min(weights) > 0
     assert score_metrics("classes", average(scores, weights), GRAPH.y)["accuracy"] == 1.0
     assert all(score_metrics("classes", part, GRAPH.y)["accuracy"] == pytest.approx(2 / 3) for part in scores)
 
 
-def test_test_labels_do_not_choose():
+def test_the_best_subset_has_the_smallest_loss_of_all_means():
+    rng = np.random.default_rng(0)
+    scores = [rng.dirichlet(np.ones(3), len(NODES)).astype(np.float32) for _ in range(2)]
+    scores.append((0.5 * right_on(NODES[::2]) + 0.5 * scores[0]).astype(np.float32))
+
+    def loss(chosen):
+        mean = sum(scores[number] for number in chosen) / len(chosen)
+        return -np.log(mean[NODES, GRAPH.y]).mean()
+
+    sets = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    best = min(sets, key=loss)
+    expected = [1 / len(best) if number in best else 0.0 for number in range(3)]
+    assert best_subset("classes", scores, GRAPH.y) == pytest.approx(expected)
+
+
+@WAYS
+def test_test_labels_do_not_choose(choose):
     scores = [right_on(NODES[::2]), right_on(NODES[1::3]), right_on(NODES[:50])]
     members = [member(str(number), part) for number, part in enumerate(scores)]
     test = GRAPH.splits["test"]
     y = GRAPH.y.copy()
     y[test] = (y[test] + 1) % 3
     one, other = (
-        [row.weight for row in join(members, graph, NODES, by_validation=True).models]
+        [row.weight for row in join(members, graph, NODES, choose=choose).models]
         for graph in (GRAPH, replace(GRAPH, y=y))
     )
     assert one == other
@@ -87,7 +108,7 @@ def test_other_targets_are_averaged_too(kind):
     answer = {"kind": kind, "out_dim": y.shape[1]}
     low, high = (y * 0.8 + 0.1, y * 0.8 + 0.1) if kind == "multilabel" else (y - 1, y + 1)
     members = [member("a", low, graph=graph, **answer), member("b", high, graph=graph, **answer)]
-    found = join(members, graph, NODES, by_validation=True)
+    found = join(members, graph, NODES, choose=chosen_weights)
     assert found.whole.test == pytest.approx(1.0 if kind == "multilabel" else 0.0)
     if kind == "values":
         assert [row.weight for row in found.models] == [0.5, 0.5]

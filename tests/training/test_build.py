@@ -154,7 +154,7 @@ def test_edge_arrays_are_asked_for_where_they_are_read():
     [
         (
             {"layer": "sagee"},
-            "layer must be gcn, sage, gin, mlp, gat, gatconv, sgc or a class of torch_geometric.nn.conv",
+            "layer must be gcn, sage, gin, mlp, gat, gatconv, sgc, transformer or a class of torch_geometric.nn.conv",
         ),
         ({"layer": "TransformrConv"}, "got 'TransformrConv'; did you mean TransformerConv?"),
         ({"layer": "GINEConv"}, "GINEConv must have edge features, the graph has none"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from shadow_gnn.tasks.metrics import METRICS
 from shadow_gnn.tasks.task import Target, split_targets
 
 NUM_ROUNDS = 20
+Weights = Callable[[Target, Sequence[Floats], NDArray[Any]], list[float]]
+"""Chooses weights from the kind of label, the scores [V, C] of each model and the labels of the same targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +76,10 @@ class Average:
     """The average."""
 
 
-def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validation: bool = False) -> Average:
+def join(members: Sequence[Member], graph: Graph, targets: Ints, *, choose: Weights | None = None) -> Average:
     """Predict targets with all models and average them.
 
-    graph: has the labels and splits. by_validation: choose the weights on validation; otherwise they are equal. Several
+    graph: has the labels and splits. choose: chooses the weights on validation; None for equal ones. Several
     labels have a threshold each, chosen on validation targets if there are some.
     """
     check_members(members)
@@ -85,11 +88,11 @@ def join(members: Sequence[Member], graph: Graph, targets: Ints, *, by_validatio
     scores = [member.predict(targets) for member in members]
     splits = {name: _rows_of(graph, name, targets) for name in ("valid", "test")}
     weights = [1 / len(members)] * len(members)
-    if by_validation:
+    if choose is not None:
         rows = splits["valid"]
         if len(rows) == 0:
             raise ValueError("ensemble: targets must include nodes of the split 'valid' to choose weights, got none")
-        weights = chosen_weights(kind, [part[rows] for part in scores], labels_of(graph, targets[rows]))
+        weights = choose(kind, [part[rows] for part in scores], labels_of(graph, targets[rows]))
     whole = average(scores, weights)
 
     def threshold(part: Floats) -> Tensor | None:
@@ -157,6 +160,17 @@ def chosen_weights(kind: Target, scores: Sequence[Floats], labels: NDArray[Any])
         if tried[taken] > best:
             best, best_counts = tried[taken], counts
     return [count / int(best_counts.sum()) for count in best_counts.tolist()]
+
+
+def best_subset(kind: Target, scores: Sequence[Floats], labels: NDArray[Any]) -> list[float]:
+    """Choose the models whose mean has the smallest loss on targets with known labels; all of them weigh the same.
+
+    For a few models: there are 2^n sets. So few choices fit the chosen targets less closely than free weights do.
+    """
+    numbers = range(len(scores))
+    sets = [chosen for size in range(len(scores), 0, -1) for chosen in combinations(numbers, size)]
+    equal = [[1 / len(chosen) if number in chosen else 0.0 for number in numbers] for chosen in sets]
+    return min(equal, key=lambda weights: score_loss(kind, average(scores, weights), labels))
 
 
 def _quality(kind: Target, scores: Floats, labels: NDArray[Any]) -> tuple[float, float]:

@@ -43,6 +43,10 @@ def evaluate_split(
     """Return the metrics of a model on a split; for nodes, also by degree.
 
     report: also compare class by class, with most_errors of the surest errors; for nodes only.
+
+    >>> found = sg.evaluate_split(predictor, "test", report=True)
+    >>> sorted(found.metrics), found.report.confusion.shape
+    (['accuracy', 'macro_f1', 'micro_f1'], (2, 2))
     """
     if isinstance(predictor.trained.task, LinkTask):
         if report:

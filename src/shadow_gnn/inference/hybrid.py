@@ -1,12 +1,13 @@
-"""Hybrid: a normal GNN and a model on scopes of the same graph, trained into one folder, and their weighted mean.
+"""Hybrid: normal GNNs and a model on scopes of the same graph, trained into one folder, and their weighted mean.
 
-Not for: averages of any other runs (averaging.py), nor for the choice of the two recipes (training/defaults).
+Not for: averages of any other runs (averaging.py), nor for the choice of the recipes (training/defaults).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,24 +20,24 @@ from shadow_gnn.base.checked_json import dump_checked
 from shadow_gnn.base.errors import RunError, WriteError
 from shadow_gnn.base.files import Progress, checksum_of, new_folder, read_bytes, silent, write_blocks
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.inference.averaging import Member, average, join
+from shadow_gnn.inference.averaging import Member, average, best_subset, join
 from shadow_gnn.inference.evaluation import labels_of, score_metrics, score_thresholds
 from shadow_gnn.inference.members import run_member
-from shadow_gnn.inference.predictions import Ints, Predictions, predicted_of
+from shadow_gnn.inference.other_scopes import ExtractorLike
+from shadow_gnn.inference.predictions import Floats, Ints, Predictions, predicted_of
 from shadow_gnn.inference.predictor import open_predictor
 from shadow_gnn.inference.table_file import predictions_of
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe, write_recipe
 from shadow_gnn.tasks.metrics import METRICS
 from shadow_gnn.tasks.task import label_kind, split_targets
+from shadow_gnn.training.defaults import SCOPES
 from shadow_gnn.training.evaluate import Evaluation
 from shadow_gnn.training.run_setup import open_recipe_graph
 from shadow_gnn.training.runs.folder import HYBRID, MAX_BYTES, RESULT, locked, read_json, write_json
 from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe, with_graph_path
 
-VERSION = 1
-NORMAL, SCOPES = "normal", "scopes"
-"""Names of the two members, and of their folders."""
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -44,32 +45,48 @@ class Hybrid:
     """A finished hybrid."""
 
     folder: Path
-    """Folder of both runs."""
+    """Folder of all runs."""
     weights: Mapping[str, float]
-    """Weight of each member, chosen on validation; they sum to 1."""
+    """Weight of each member: the same for those that validation chose, 0 for the others; they sum to 1."""
     thresholds: Tensor | None
     """[C], logits of the mean from which labels are predicted; None for classes and values."""
     result: Mapping[str, Any]
     """Metrics of the mean and of its members, and times."""
 
+    def mean(self, scores: Mapping[str, Floats]) -> Floats:
+        """Return the weighted mean of the scores of members by name; those with the weight 0 may be left out. [B, C]"""
+        return average(list(scores.values()), [self.weights[name] for name in scores])
+
+    def predictions(self, found: Predictions) -> Predictions:
+        """Return predictions of the mean with its own thresholds of labels."""
+        if self.thresholds is None:
+            return found
+        return replace(found, predicted=predicted_of(found.kind, found.scores, self.thresholds.sigmoid().numpy()))
+
 
 def train_hybrid(
-    normal: Recipe, scopes: Recipe, folder: str | Path, options: RunOptions | None = None, progress: Progress = silent
+    members: Mapping[str, Recipe], folder: str | Path, options: RunOptions | None = None, progress: Progress = silent
 ) -> Hybrid:
-    """Train both recipes into a new folder, choose the weights of their mean on validation, and measure it."""
+    """Train the recipes into a new folder, choose on validation which of them to average, and measure the mean.
+
+    members: by name, which is also that of the folder of the run; "scopes" and at least one normal GNN.
+
+    >>> chosen = sg.choose_hybrid(graph, "ring", ["training.num_epochs=1", "model.hidden_dim=8"], paced=False)
+    >>> hybrid = sg.train_hybrid(chosen.members, "runs/both")
+    >>> round(sum(hybrid.weights.values()), 3)
+    1.0
+    """
     folder, options = Path(folder), options or RunOptions()
+    if len(members) < 2 or not _are_names(members):
+        raise ValueError(
+            f"train_hybrid: members must be {SCOPES!r} and normal GNNs, got {', '.join(members) or 'none'}"
+        )
     if os.path.lexists(folder):
         raise WriteError(f"{folder}: exists already; choose another folder, or continue with shadow resume {folder}")
-    graph = options.graph or open_recipe_graph(scopes.graph)
-    texts = {
-        name: write_recipe(with_graph_path(recipe, graph)).encode()
-        for name, recipe in ((NORMAL, normal), (SCOPES, scopes))
-    }
-    record = {
-        "format": "shadow-hybrid",
-        "version": VERSION,
-        **{name: checksum_of(text) for name, text in texts.items()},
-    }
+    graph = options.graph or open_recipe_graph(members[SCOPES].graph)
+    texts = {name: write_recipe(with_graph_path(recipe, graph)).encode() for name, recipe in members.items()}
+    sums = {name: checksum_of(text) for name, text in texts.items()}
+    record = {"format": "shadow-hybrid", "version": VERSION, "members": sums}
     files = {f"{name}.toml": text for name, text in texts.items()} | {HYBRID: dump_checked(record)}
     with new_folder(folder) as temporary:
         for name, data in files.items():
@@ -98,7 +115,7 @@ def resume_hybrid(folder: str | Path, options: RunOptions | None = None, progres
 def _measured(folder: Path, graph: Graph, results: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     splits = [split for split in ("valid", "test") if split in graph.splits and len(graph.splits[split])]
     targets = np.unique(np.concatenate([split_targets(graph, split) for split in splits]))
-    found = join(_members(folder, graph, progress), graph, targets, by_validation=True)
+    found = join(_members(folder, list(results), graph, progress), graph, targets, choose=best_subset)
     kind = label_kind(graph)
     metric, models = METRICS[kind][0], dict(zip(results, found.models, strict=True))
     thresholds = None
@@ -122,66 +139,104 @@ def is_hybrid(folder: str | Path) -> bool:
 
 
 def hybrid_recipes(folder: str | Path) -> dict[str, Recipe]:
-    """Return the recipes of both members, after comparing their checksums."""
+    """Return the recipe of each member, after comparing their checksums."""
     folder = Path(folder)
     record = read_json(folder / HYBRID)
     if (record.get("format"), record.get("version")) != ("shadow-hybrid", VERSION):
         raise RunError(f"{folder / HYBRID}: must be a hybrid of version {VERSION}; it is from another shadow-gnn")
+    members = record.get("members")
+    if not isinstance(members, dict) or not _are_names(members):
+        raise RunError(f"{folder / HYBRID}: members must be the names of its runs, got {members!r:.60}")
     found = {}
-    for name in (NORMAL, SCOPES):
+    for name, checksum in members.items():
         path = folder / f"{name}.toml"
-        if checksum_of(read_bytes(path, MAX_BYTES, RunError)) != record.get(name):
+        if checksum_of(read_bytes(path, MAX_BYTES, RunError)) != checksum:
             raise RunError(f"{path}: was edited or damaged: its checksum does not fit; train again")
         found[name] = read_recipe(path)
     return found
 
 
 def open_hybrid(folder: str | Path) -> Hybrid:
-    """Open a finished hybrid; raise if it is not finished or not one."""
+    """Open a finished hybrid; raise if it is not finished or not one.
+
+    >>> sorted(sg.open_hybrid("runs/hybrid").weights)
+    ['normal', 'scopes']
+    """
     folder = Path(folder)
-    hybrid_recipes(folder)
+    recipes = hybrid_recipes(folder)
     if not (folder / RESULT).exists():
         raise RunError(f"{folder}: is not finished; continue with shadow resume {folder}")
     result = read_json(folder / RESULT)
     weights = result.get("weights")
-    if not isinstance(weights, dict) or set(weights) != {NORMAL, SCOPES}:
-        raise RunError(f"{folder / RESULT}: weights must be those of {NORMAL} and {SCOPES}, got {weights!r:.60}")
+    if not isinstance(weights, dict) or set(weights) != set(recipes):
+        raise RunError(f"{folder / RESULT}: weights must be those of {', '.join(recipes)}, got {weights!r:.60}")
     thresholds = result.get("thresholds")
     return Hybrid(folder, weights, None if thresholds is None else torch.tensor(thresholds), result)
 
 
 def predict_hybrid(
-    hybrid: Hybrid, targets: Ints, graph: Graph | str | None = None, progress: Progress = silent
+    hybrid: Hybrid,
+    targets: Ints,
+    graph: Graph | str | None = None,
+    progress: Progress = silent,
+    *,
+    extractor: ExtractorLike | None = None,
 ) -> Predictions:
-    """Predict nodes by the weighted mean of both members; graph: another one than that of training.
+    """Predict nodes by the weighted mean of the members; graph: another one than that of training.
 
     Training nodes are predicted on scopes alone if labels are inputs: a scope hides the label of its target, while a
-    normal GNN sees it.
+    normal GNN sees it. extractor: normal GNNs predict on these scopes as well, with the same weights.
+
+    >>> sg.predict_hybrid(hybrid, np.array([0, 7])).probability.shape
+    (2, 2)
     """
-    members = _members(hybrid.folder, graph, progress)
+    recipes = hybrid_recipes(hybrid.folder)
+    members = _members(hybrid.folder, list(recipes), graph, progress, extractor)
     first = members[0]
     assert first.graph is not None
-    each = [one.predict(targets) for one in members]
-    scores = average(each, [hybrid.weights[name] for name in (NORMAL, SCOPES)])
-    if hybrid_recipes(hybrid.folder)[NORMAL].inputs.reads_labels and "train" in first.graph.splits:
+    each = dict(zip(recipes, (one.predict(targets) for one in members), strict=True))
+    scores = hybrid.mean(each)
+    if extractor is None and recipes[SCOPES].inputs.reads_labels and "train" in first.graph.splits:
         seen = np.isin(targets, first.graph.split("train"))
-        scores[seen] = each[1][seen]
-    found = predictions_of(first.kind, targets, scores, first.graph, first.class_names)
-    if hybrid.thresholds is None:
-        return found
-    return replace(found, predicted=predicted_of(first.kind, scores, hybrid.thresholds.sigmoid().numpy()))
+        scores[seen] = each[SCOPES][seen]
+    return hybrid.predictions(predictions_of(first.kind, targets, scores, first.graph, first.class_names))
 
 
 def evaluate_hybrid(
-    hybrid: Hybrid, split: str = "test", graph: Graph | str | None = None, progress: Progress = silent
+    hybrid: Hybrid,
+    split: str = "test",
+    graph: Graph | str | None = None,
+    progress: Progress = silent,
+    *,
+    extractor: ExtractorLike | None = None,
 ) -> Evaluation:
-    """Return the metrics of the weighted mean on a split."""
+    """Return the metrics of the weighted mean on a split; extractor: see predict_hybrid.
+
+    >>> sorted(sg.evaluate_hybrid(hybrid, "test").metrics)[0]
+    'accuracy'
+    """
     if not isinstance(graph, Graph):
         graph = open_recipe_graph(graph or hybrid_recipes(hybrid.folder)[SCOPES].graph)
     targets, kind = split_targets(graph, split), label_kind(graph)
-    found = predict_hybrid(hybrid, targets, graph, progress)
+    found = predict_hybrid(hybrid, targets, graph, progress, extractor=extractor)
     return Evaluation(len(targets), score_metrics(kind, found.scores, labels_of(graph, targets), hybrid.thresholds), [])
 
 
-def _members(folder: Path, graph: Graph | str | None, progress: Progress) -> list[Member]:
-    return [run_member(name, open_predictor(folder / name, graph), progress) for name in (NORMAL, SCOPES)]
+def _members(
+    folder: Path,
+    names: Sequence[str],
+    graph: Graph | str | None,
+    progress: Progress,
+    extractor: ExtractorLike | None = None,
+) -> list[Member]:
+    return [
+        run_member(
+            name, open_predictor(folder / name, graph, extractor=None if name == SCOPES else extractor), progress
+        )
+        for name in names
+    ]
+
+
+def _are_names(members: Mapping[str, Any]) -> bool:
+    """Tell whether names are those of folders inside the hybrid, with that of the model on scopes."""
+    return SCOPES in members and all(re.fullmatch(r"[a-z][a-z0-9_-]{0,40}", name) for name in members)

@@ -23,7 +23,14 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions for targets; row i of every array belongs to target i."""
+    """Predictions for targets; row i of every array belongs to target i.
+
+    >>> found = predictor.predict([0, 7])
+    >>> found.targets.tolist(), found.probability.shape
+    ([0, 7], (2, 2))
+    >>> found.to_pandas().columns.tolist()
+    ['node_id', 'class', 'probability_0', 'probability_1']
+    """
 
     targets: Ints
     """[B] node ids, or [B, 2] pairs of them."""

@@ -53,7 +53,12 @@ def warn_note(line: str) -> None:
 
 
 class Predictor:
-    """A trained model on a graph; checks, inputs and extractors are made once."""
+    """A trained model on a graph; checks, inputs and extractors are made once.
+
+    >>> predictor = sg.Predictor(sg.read_model("runs/first"), graph)
+    >>> predictor.predict([0, 7]).predicted.shape
+    (2,)
+    """
 
     def __init__(
         self,
@@ -290,6 +295,10 @@ def open_predictor(
 
     extractor: see Predictor. grow: returns the graph with more nodes and edges. note: receives a line if the run's
     graph has changed since training, or if scopes are others than those of training. warn: see Predictor.
+
+    >>> predictor = sg.open_predictor("runs/first", graph)
+    >>> predictor.predict([0]).probability.shape
+    (1, 2)
     """
     trained = open_trained(folder)
     if extractor is not None and (line := scopes_note(trained.config, as_extractor(extractor))):
@@ -313,7 +322,9 @@ def open_trained(folder: str | Path) -> TrainedModel:
     if (folder / REPEATS).exists():
         raise RunError(f"{folder}: holds several repeats; name one of them, for example {folder / 'repeat-0'}")
     if (folder / HYBRID).exists():
-        raise RunError(f"{folder}: holds two models; name one of them: {folder / 'normal'} or {folder / 'scopes'}")
+        raise RunError(
+            f"{folder}: holds several models; name one of them, such as {folder / 'normal'} or {folder / 'scopes'}"
+        )
     if (folder / RECORD).exists() and not (folder / CONFIG).exists():
         raise RunError(f"{folder}: is not finished; continue with shadow resume {folder}")
     if not (folder / CONFIG).exists():

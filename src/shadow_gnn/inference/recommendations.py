@@ -42,6 +42,11 @@ def recommend(
 
     Candidates are the num_candidates nodes with the highest personalized PageRank, without the node itself and its
     known links. Nodes that no path leads to are never recommended.
+
+    >>> links = sg.LinkPredictor(num_layers=2, hidden_dim=8, num_epochs=1, extractor=extract.PprExtractor(topk=6))
+    >>> found = sg.recommend(links.fit(graph).predictor(graph), 0, top=3)
+    >>> len(found.node_id)
+    3
     """
     graph = predictor.graph
     node_id = int(node_ids(graph, [node], "recommend")[0])

@@ -39,6 +39,11 @@ def write_predictions(
     writes the table. A resumed or shared table has the same bytes if torch's threads, the type of processor and the
     versions are the same, and differs by rounding otherwise. Returns the number of targets that an earlier process had
     finished.
+
+    >>> _ = sg.write_predictions("answers.csv", predictor, range(40))
+    >>> with open("answers.csv") as file:
+    ...     print(file.readline().strip())
+    "node_id","class","probability_0","probability_1"
     """
     path, graph, is_normal = check_out(path), predictor.graph, predictor.trained.config.is_normal
     given = targets if isinstance(targets, range) else np.asarray(targets)

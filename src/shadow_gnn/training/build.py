@@ -97,6 +97,10 @@ def build_model(
     inputs, included in in_dim. statistics: scale the features by these. layer: your own conv class in place of
     recipe.layer, made as layer(in_dim, out_dim, **layer_options) and called with x, edge_index and, if it takes them,
     edge_weight and edge_attr.
+
+    >>> model = sg.build_model(sg.ModelRecipe(layer="gat", num_layers=3, hidden_dim=8), in_dim=2, out_dim=2, seed=0)
+    >>> model(sg.collate(graph, scopes, model=model)).shape
+    torch.Size([2, 2])
     """
     recipes = [recipe] * num_branches if isinstance(recipe, ModelRecipe) else list(recipe)
     if not recipes:
@@ -117,6 +121,10 @@ def build_extractor(
     """Return a recipe's extractor for training or for evaluation, which draws nothing new in each epoch.
 
     Its folders and files are opened now, so a fault shows before the run begins. hide: see extract.protocol.
+
+    >>> drawn = extract.StochasticPprExtractor(topk=6)
+    >>> sg.build_extractor(drawn, training=True).kind, sg.build_extractor(drawn, training=False).kind
+    ('stochastic-ppr', 'ppr')
     """
     made = (extractor if training else extractor.for_evaluation()).with_common(edge_pos=edge_pos, hide=hide)
     made.key  # noqa: B018  The key covers the content of every file that the extractor reads.

@@ -29,14 +29,21 @@ class Checkpoint:
     """The state of training after an epoch."""
 
     tensors: Mapping[str, Tensor]
-    """Weights as model.<name>, the optimizer's numbers as optimizer.<parameter>.<name>, random.cpu."""
+    """Weights as model.<name>, their averages as average.<name>, the optimizer's numbers as
+    optimizer.<parameter>.<name>, random.cpu."""
     content: Mapping[str, Any]
     """Everything else, as JSON: history and run id."""
 
 
-def take_checkpoint(model: nn.Module, optimizer: Optimizer, content: Mapping[str, Any]) -> Checkpoint:
-    """Gather the state of a model and its optimizer; the tensors are the live ones, not copies."""
+def take_checkpoint(
+    model: nn.Module, optimizer: Optimizer, content: Mapping[str, Any], average: Mapping[str, Tensor] | None = None
+) -> Checkpoint:
+    """Gather the state of a model and its optimizer; the tensors are the live ones, not copies.
+
+    average: of the weights by name, if training has one.
+    """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
     for number, values in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
     tensors["random.cpu"] = torch.get_rng_state()
@@ -44,13 +51,18 @@ def take_checkpoint(model: nn.Module, optimizer: Optimizer, content: Mapping[str
 
 
 def restore_model(checkpoint: Checkpoint, model: nn.Module) -> None:
-    """Put a checkpoint's weights into a model."""
-    load_weights(model, _part(checkpoint, "model."), "checkpoint")
+    """Put a checkpoint's weights into a model, averaged if it has averages: the weights that were validated."""
+    load_weights(model, {**_part(checkpoint, "model."), **averages_of(checkpoint)}, "checkpoint")
+
+
+def averages_of(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    """Return the averages of weights by name; none if training had none."""
+    return _part(checkpoint, "average.")
 
 
 def restore_training(checkpoint: Checkpoint, model: nn.Module, optimizer: Optimizer) -> None:
-    """Restore the weights, optimizer numbers and random state of a checkpoint."""
-    restore_model(checkpoint, model)
+    """Restore the weights, optimizer numbers and random state of a checkpoint; not the averages."""
+    load_weights(model, _part(checkpoint, "model."), "checkpoint")
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in _part(checkpoint, "optimizer.").items():
         number, name = key.split(".", 1)

@@ -92,6 +92,10 @@ def outputs(
     A normal GNN reads a WholeGraph instead of loaders. embedding: also give the joined embeddings; the model must then
     have `embed` and `head`, like ShadowGNN. ranks: they take the batches of a single process in turn; the main rank
     gets all outputs in order, the others none.
+
+    >>> loader = sg.Loader(graph, extract.PprExtractor(topk=6), [0, 7], model=model)
+    >>> [output.logits.shape for output in sg.outputs(model, [loader])]
+    [torch.Size([2, 2])]
     """
     if isinstance(loaders, WholeGraph):
         if ranks.is_main:
@@ -167,7 +171,12 @@ def evaluate(
     on_batch: OnBatch | None = None,
     ranks: Ranks = ALONE,
 ) -> dict[str, float]:
-    """Return the task's metrics over the loaders' targets, the same on all ranks; labels must be known."""
+    """Return the task's metrics over the loaders' targets, the same on all ranks; labels must be known.
+
+    >>> loader = sg.Loader(graph, extract.PprExtractor(topk=6), graph.splits["test"], model=model)
+    >>> sorted(sg.evaluate(model, [loader], sg.node_task(graph)))
+    ['accuracy', 'macro_f1', 'micro_f1']
+    """
     scores = Scores(task)
     for output in outputs(model, loaders, precision=precision, on_batch=on_batch, ranks=ranks):
         scores.update(output.logits, _labels(output))

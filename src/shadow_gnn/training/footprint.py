@@ -251,6 +251,8 @@ def _batch_counts(recipe: Recipe, part: BranchRecipe, batch: Batch, num_targets:
     trims = model.trim and model.readout == "center"
     within = [batch.num_within(model.num_layers - done) for done in range(model.num_layers + 1)]
     rows = within if trims else [batch.num_nodes] * len(within)
+    if model.layer == "transformer":
+        rows[:-1] = [batch.num_nodes] * (len(rows) - 1)
     num_batches = -(-num_targets // batch_size)
     return BatchCounts(
         tuple(int(share * count) for count in rows),

@@ -24,6 +24,8 @@ def share_run(folder: str | Path, repo_id: str, *, private: bool = False, endpoi
     """Push card, config and weights of a finished run to a repository of the Hub, and return its address.
 
     The user must be logged in (`hf auth login`). endpoint: another server than the public Hub.
+
+    >>> sg.share_run("runs/first", "my-name/ring", private=True)  # doctest: +SKIP
     """
     folder = Path(folder)
     if not _HUB_ID.fullmatch(repo_id):
@@ -50,6 +52,9 @@ def from_pretrained(name: str | Path, *, revision: str | None = None, endpoint: 
     """Read a trained model from a run folder, or from the Hub by its id OWNER/NAME.
 
     revision: branch, tag or commit on the Hub. The checksums of config and weights are compared in both cases.
+
+    >>> sg.from_pretrained("runs/first").config.out_dim
+    2
     """
     if Path(name).exists() or not _HUB_ID.fullmatch(str(name)):
         return read_model(name)

@@ -29,7 +29,13 @@ def training_pairs(recipe: Recipe, links: LinkSplits) -> TrainingPairs:
 
 
 def link_problem(recipe: Recipe, graph: Graph) -> LinkProblem:
-    """Return the splits and training pairs of a run with this recipe, for link baselines."""
+    """Return the splits and training pairs of a run with this recipe, for link baselines.
+
+    >>> links = sg.Recipe(graph="ring", task=sg.TaskRecipe(kind="link"))
+    >>> problem = sg.link_problem(links, graph)
+    >>> type(problem).__name__
+    'LinkProblem'
+    """
     if recipe.task.kind != "link":
         raise ValueError(
             f"baselines: links must be those of a recipe with task.kind = 'link', got {recipe.task.kind!r}"

@@ -9,6 +9,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, cast
 
@@ -28,7 +29,8 @@ from shadow_gnn.recipe import TrainingRecipe
 from shadow_gnn.tasks.metrics import Metric, Scores, monitored
 from shadow_gnn.tasks.task import Task
 from shadow_gnn.training.accelerator import check_accelerator
-from shadow_gnn.training.checkpoint import Checkpoint, restore_training
+from shadow_gnn.training.average import WeightAverage
+from shadow_gnn.training.checkpoint import Checkpoint, averages_of, restore_training
 from shadow_gnn.training.schedule import learning_rate
 
 
@@ -80,6 +82,8 @@ class TrainingState:
     """Every epoch so far."""
     monitor: Metric
     """The metric that chooses the best epoch."""
+    average: WeightAverage | None = None
+    """The average of the weights, which is validated and kept in their place; None for none."""
 
     @property
     def best(self) -> Epoch | None:
@@ -116,7 +120,11 @@ class Silent:
 
 @dataclass(frozen=True, eq=False)
 class FitOptions:
-    """Optional settings of fit."""
+    """Optional settings of fit.
+
+    >>> sg.FitOptions(seed=1).keep_best
+    True
+    """
 
     seed: int = 0
     """Seed of dropout and DropEdge, with epoch and step; loaders have their own seeds."""
@@ -127,7 +135,8 @@ class FitOptions:
     checkpoint: Checkpoint | None = None
     """Checkpoint to resume from; None to begin."""
     keep_best: bool = True
-    """Restore the weights of the best validated epoch at the end, at the cost of a copy in memory."""
+    """Restore the weights of the best validated epoch at the end, averaged if training averages them, at the cost of a
+    copy in memory; otherwise the model ends with the weights of the last step."""
     fabric: Any = None
     """A launched lightning_fabric.Fabric; None makes one from the settings."""
     ranks: Ranks = ALONE
@@ -203,6 +212,12 @@ def fit(
     """Train a model on the targets of its loaders, one for each branch, and return the final state.
 
     model(batches) gives logits [B, C] for a tuple of batches. Torch's generator is seeded again in every step.
+
+    >>> model = sg.build_model(sg.ModelRecipe(hidden_dim=8), in_dim=2, out_dim=2, seed=0)
+    >>> loader = sg.Loader(graph, extract.PprExtractor(topk=6), graph.splits["train"], shuffle=True, model=model)
+    >>> state = sg.fit(model, [loader], sg.node_task(graph), sg.TrainingRecipe(num_epochs=2))
+    >>> len(state.history)
+    2
     """
     settings, options = settings or TrainingRecipe(), options or FitOptions()
     monitor = monitored(task, settings.monitor)
@@ -213,18 +228,22 @@ def fit(
     trainee, stepper = fabric.setup(_Trainee(model, task), optimizer)
     loop = _Loop(fabric, trainee, stepper, tuple(loaders), task, settings, options)
     history: tuple[Epoch, ...] = ()
+    average = WeightAverage(model, settings.average) if settings.average else None
     if options.checkpoint is not None:
         restore_training(options.checkpoint, model, optimizer)
+        if average is not None:
+            average.restore(averages_of(options.checkpoint))
         history = tuple(Epoch(**epoch) for epoch in options.checkpoint.content["history"])
-    state = TrainingState(model, optimizer, history, monitor)
+    state = TrainingState(model, optimizer, history, monitor, average)
     best_weights: dict[str, Tensor] = {}
     while len(state.history) < settings.num_epochs and not stops_early(state, settings):
         epoch = loop.train(state)
-        if options.validate is not None and _is_due(epoch.number, settings):
-            epoch = replace(epoch, valid=dict(options.validate(model)))
-        state = replace(state, history=(*state.history, epoch))
-        if options.keep_best and state.best is epoch:
-            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        with nullcontext() if average is None else average.in_use():
+            if options.validate is not None and _is_due(epoch.number, settings):
+                epoch = replace(epoch, valid=dict(options.validate(model)))
+            state = replace(state, history=(*state.history, epoch))
+            if options.keep_best and state.best is epoch:
+                best_weights = {name: value.clone() for name, value in model.state_dict().items()}
         options.watcher.on_epoch(state)
     if best_weights:
         model.load_state_dict(best_weights)
@@ -285,6 +304,8 @@ class _Loop:
                 waited += time.perf_counter() - asked
                 rate = self._rate(state, step, num_steps)
                 loss, count, logits = self._step(parcel, number, step, rate)
+                if state.average is not None:
+                    state.average.update(number * num_steps + step + 1)
                 if not parcel.batches[0].filler:
                     scores.update(logits.detach(), cast(Tensor, parcel.batches[0].y))
                 num_targets += count

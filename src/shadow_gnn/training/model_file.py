@@ -101,7 +101,12 @@ class ModelConfig(Record):
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """A model that is ready to predict."""
+    """A model that is ready to predict.
+
+    >>> trained = sg.read_model("runs/first")
+    >>> trained.config.input_dim, trained.config.out_dim
+    (2, 2)
+    """
 
     config: ModelConfig
     """Its description."""
@@ -139,7 +144,11 @@ def write_model(folder: Path, model: ShadowGNN, config: ModelConfig, import_toml
 
 
 def read_model(folder: str | Path) -> TrainedModel:
-    """Read a model; a RunError names the file that is missing, damaged or of another version."""
+    """Read a model; a RunError names the file that is missing, damaged or of another version.
+
+    >>> sg.read_model("runs/first").config.out_dim
+    2
+    """
     folder = Path(folder)
     config = read_config(folder)
     data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)

@@ -241,7 +241,12 @@ def make_setup(recipe: Recipe, graph: Graph, *, cache_folder: Path | None = None
     _check_pack(recipe, cache_folder)
     if recipe.task.kind == "link":
         return _link_setup(recipe, graph, cache_folder)
-    task = node_task(graph, recipe.task.target, class_weights=recipe.task.class_weights)
+    task = node_task(
+        graph,
+        recipe.task.target,
+        class_weights=recipe.task.class_weights,
+        label_smoothing=recipe.training.label_smoothing,
+    )
     train = split_targets(graph, "train")
     split_targets(graph, "valid")  # Fails now, not after the first epoch.
     recipes = branch_models(recipe)

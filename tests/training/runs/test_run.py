@@ -128,6 +128,7 @@ def test_the_same_recipe_gives_the_same_run(folder):
         (2, 1, {"task__inductive": True, "training__cache": "disk"}),
         (1, 2, {"training__pack": True}),
         (3, 1, {"training__pack": True, "task__inductive": True}),
+        (2, 1, {"training__average": 0.9}),
     ],
 )
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(folder, after, step, changes):

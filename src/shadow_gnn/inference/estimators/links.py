@@ -18,6 +18,10 @@ class LinkPredictor(Estimator):
     """Link prediction: fit holds some links out and learns to distinguish links from other pairs.
 
     Held-out links are set by the keys of [link], for example recipe={"link": {"split": "time"}}.
+
+    >>> links = sg.LinkPredictor(num_layers=2, hidden_dim=8, num_epochs=1, extractor=extract.PprExtractor(topk=6))
+    >>> links.fit(graph).predict_proba(graph, [[0, 1], [0, 20]]).shape
+    (2,)
     """
 
     kind = "link"

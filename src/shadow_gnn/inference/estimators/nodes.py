@@ -74,6 +74,12 @@ class NodeClassifier(_NodeEstimator):
     """A classifier of nodes, for one class or several yes/no labels each.
 
     NodeClassifier(num_layers=5, extractor=PprExtractor(topk=100)).fit(graph).predict(graph, [3, 17])
+
+    >>> classifier = sg.NodeClassifier(num_layers=2, hidden_dim=8, num_epochs=2, extractor=extract.PprExtractor(topk=6))
+    >>> classifier.fit(graph).predict(graph, [0, 7]).shape
+    (2,)
+    >>> classifier.predict_proba(graph, [0, 7]).shape
+    (2, 2)
     """
 
     targets = ("classes", "multilabel")
@@ -104,7 +110,14 @@ class NodeClassifier(_NodeEstimator):
 
 
 class NodeRegressor(_NodeEstimator):
-    """A regressor of one value for each node; its score is R2, as in scikit-learn."""
+    """A regressor of one value for each node; its score is R2, as in scikit-learn.
+
+    >>> from dataclasses import replace
+    >>> values = replace(graph, y=np.linspace(0, 1, 40, dtype=np.float32))
+    >>> regressor = sg.NodeRegressor(num_layers=2, hidden_dim=8, num_epochs=2, extractor=extract.PprExtractor(topk=6))
+    >>> regressor.fit(values).predict(values, [0, 7]).shape
+    (2,)
+    """
 
     targets = ("values",)
 

@@ -6,6 +6,8 @@ Not for: trying several models (studies/advise).
 from shadow_gnn.training.defaults.facts import GraphFacts, graph_facts
 from shadow_gnn.training.defaults.pace import epochs_within
 from shadow_gnn.training.defaults.rules import (
+    NORMAL,
+    SCOPES,
     Choice,
     DefaultRecipe,
     choose_hybrid,
@@ -15,6 +17,8 @@ from shadow_gnn.training.defaults.rules import (
 )
 
 __all__ = [
+    "NORMAL",
+    "SCOPES",
     "Choice",
     "DefaultRecipe",
     "GraphFacts",

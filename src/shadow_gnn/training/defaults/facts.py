@@ -27,6 +27,8 @@ class GraphFacts:
     """Training targets with known labels."""
     homophily: float | None
     """Share of the edges between training targets that join equal classes; None if there are none, or no classes."""
+    degree: float
+    """Mean number of neighbors of a node."""
 
 
 def graph_facts(graph: Graph) -> GraphFacts:
@@ -39,4 +41,4 @@ def graph_facts(graph: Graph) -> GraphFacts:
         assert labels is not None
         classes[train] = labels
         homophily = edge_homophily(graph, classes)
-    return GraphFacts(kind, len(train), homophily)
+    return GraphFacts(kind, len(train), homophily, graph.num_edges / graph.num_nodes)

@@ -22,7 +22,7 @@ from shadow_gnn.base.checked_json import dump_checked, read_checked, without_che
 from shadow_gnn.base.errors import RecipeError, RunError, WriteError
 from shadow_gnn.base.files import checksum_of, new_folder, read_bytes, read_object, write_blocks, write_file
 from shadow_gnn.base.short_repr import as_html, as_line
-from shadow_gnn.base.temporary import remove_abandoned
+from shadow_gnn.base.temporary import remove_abandoned, remove_abandoned_below
 from shadow_gnn.graph.manifest import read_manifest
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import MANIFEST
@@ -153,7 +153,12 @@ def check_run_folder(folder: Path) -> None:
 
 
 def open_run(folder: str | Path) -> Run:
-    """Open a run folder; raise a RunError if it is not one."""
+    """Open a run folder; raise a RunError if it is not one.
+
+    >>> run = sg.open_run("runs/first")
+    >>> sorted(run.result["test"])[:1]
+    ['accuracy']
+    """
     folder = Path(folder)
     check_run_folder(folder)
     if not (folder / RECORD).exists():
@@ -280,8 +285,7 @@ def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files and folders of a killed process; the caller must hold the lock."""
     for place in (folder, folder / "checkpoints"):
         remove_abandoned(place)
-    for inner, _, _ in os.walk(folder / "cache"):
-        remove_abandoned(Path(inner))
+    remove_abandoned_below(folder / "cache")
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -98,6 +98,10 @@ def train_recipe(
 
     out: the folder to make; runs/<name>-<number> if None. Processes that torchrun starts train together; each must
     call this, and the main one writes.
+
+    >>> run = sg.train_recipe(recipe, "runs/second")
+    >>> run.result["num_epochs"]
+    2
     """
     options, ranks = options or RunOptions(), join_ranks()
     folder = Path(out) if out is not None else free_folder("run" if isinstance(recipe, Recipe) else recipe)
@@ -150,6 +154,9 @@ def resume_run(folder: str | Path, *, source: Source = "last", options: RunOptio
     """Resume a stopped run, with the same result as without the stop; a finished run stays unchanged.
 
     source: the checkpoint to resume from.
+
+    >>> sg.resume_run("runs/first").result is not None
+    True
     """
     options, ranks = options or RunOptions(), join_ranks()
     run = open_run(folder)
@@ -273,7 +280,9 @@ def _train(run: Run, setup: RunSetup, source: Source, options: RunOptions, ranks
         setup.graph.confirm()
         # Before the test, which may fail.
         write_model(run.folder, setup.model, described_model(setup), setup.graph.import_toml)
-        _finish(run, setup, state, _test(setup, ranks))
+        test = _test(setup, ranks)
+        setup.graph.confirm()
+        _finish(run, setup, state, test)
 
 
 def _warm_up(run: Run, setup: RunSetup, options: RunOptions, ranks: Ranks) -> None:
@@ -350,7 +359,8 @@ class _Keeper:
         settings, epoch = self.setup.recipe.training, state.history[-1]
         number = epoch.number + 1
         content = {"run_id": self.run.record.run_id, "history": [asdict(past) for past in state.history]}
-        checkpoint = take_checkpoint(state.model, state.optimizer, content)
+        averages = None if state.average is None else state.average.tensors
+        checkpoint = take_checkpoint(state.model, state.optimizer, content, averages)
         # The best one first: after a kill between the two, this epoch is repeated with the same result.
         if state.best is epoch:
             self.checkpoints.write_best(checkpoint)
