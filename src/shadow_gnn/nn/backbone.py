@@ -16,10 +16,16 @@ from shadow_gnn.loading.batch import Batch, EdgeArray
 from shadow_gnn.nn.layers.base import Layer, Preparation
 from shadow_gnn.nn.sparse.adjacency import Adjacency, degree_left, drop_edges, normalized, scaled, with_sums_of
 from shadow_gnn.nn.sparse.edge_list import EdgeList, edge_list
+from shadow_gnn.nn.sparse.scope_tokens import ScopeTokens, scope_tokens
 
 
 class Backbone(nn.Module):
-    """Layers that run one after the other on the same edges."""
+    """Layers that run one after the other on the same edges.
+
+    >>> backbone = nn.Backbone(nn.make_layers("sage", 2, 8, 3, nn.LayerOptions()))
+    >>> backbone.row_counts(batch, trim=False) == [batch.num_nodes] * 4
+    True
+    """
 
     def __init__(self, layers: Sequence[Layer], *, dropedge: float = 0.0, edge_weight: bool = False) -> None:
         """Check and store.
@@ -54,12 +60,15 @@ class Backbone(nn.Module):
         """Return how many rows, from the first, the first layer reads and each layer returns. [L + 1]
 
         trim: in a batch in hop order, only the rows that targets depend on: senders within L hops, then L - 1 hops, and
-        in the end the targets.
+        in the end the targets. Before a layer that reads whole scopes, all rows.
         """
         num_layers = len(self.layers)
         if not trim or not self.trims or batch.hop_ptr is None:
             return [batch.num_nodes] * (num_layers + 1)
-        return [batch.num_within(num_layers - done) for done in range(num_layers + 1)]
+        return [
+            batch.num_nodes if "scope" in self._preparations[done:] else batch.num_within(num_layers - done)
+            for done in range(num_layers + 1)
+        ]
 
     def forward(self, x: Tensor, batch: Batch, row_counts: Sequence[int], *, keep_all: bool) -> list[Tensor]:
         """Run all layers and return the output of each, or only of the last to free the others.
@@ -81,7 +90,7 @@ class Backbone(nn.Module):
 
     def _all_prepared(
         self, batch: Batch, dtype: torch.dtype, kinds: set[Preparation]
-    ) -> dict[Preparation, Adjacency | EdgeList]:
+    ) -> dict[Preparation, Adjacency | EdgeList | ScopeTokens]:
         """Return the edges of a batch in each form that layers need, with DropEdge in training.
 
         dtype: that of the input; degrees and weights are counted in float64 if it is that.
@@ -109,7 +118,7 @@ class Backbone(nn.Module):
 
     def _prepared(
         self, kind: Preparation, adjacency: Adjacency, batch: Batch, degree: Tensor | None
-    ) -> Adjacency | EdgeList:
+    ) -> Adjacency | EdgeList | ScopeTokens:
         """Return the edges in one form; dropped edges have weight 0.
 
         Attention and PyG's convs normalize themselves: they use neither degree nor edge_scale.
@@ -121,6 +130,11 @@ class Backbone(nn.Module):
                 raise ValueError("Backbone: edge_mask must be None for layers of PyG, which have masks of their own")
             attr = batch.edge_attr if self._takes_attr else None
             return edge_list(adjacency, weighted=self.edge_weight, attr=attr)
+        if kind == "scope":
+            if batch.joined:
+                raise ValueError("Backbone: layer transformer must have a scope for each target, got one joined graph")
+            masked = adjacency if batch.edge_mask is None else scaled(adjacency, batch.edge_mask)
+            return scope_tokens(masked, batch.subgraph, len(batch), batch.hop, batch.score)
         if kind == "attention":
             dtype = torch.get_default_dtype() if adjacency.weight is None else adjacency.weight.dtype
             ones = torch.ones(batch.num_nodes, dtype=dtype, device=adjacency.indices.device)

@@ -18,7 +18,11 @@ from shadow_gnn.nn.scaling import InputScaling
 
 
 class Branch(nn.Module):
-    """A batch -> one normalized embedding per target."""
+    """A batch -> one normalized embedding per target.
+
+    >>> model.branches[0](batch).shape
+    torch.Size([2, 8])
+    """
 
     def __init__(
         self,

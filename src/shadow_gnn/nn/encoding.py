@@ -31,6 +31,10 @@ class Encoding(nn.Module):
 
     hop: one-hot of [unreachable, 0, ..., 5], all zero from 6 on. ppr: the score on a log scale. drnl: one-hot of SEAL's
     label, for pairs. W has no bias: the first layer has one, and a node beyond the last column is left unchanged.
+
+    >>> encoding = nn.Encoding("hop", in_dim=2, hidden_dim=8)
+    >>> type(encoding).__name__
+    'Encoding'
     """
 
     def __init__(self, kind: EncodingKind, in_dim: int, hidden_dim: int, *, join: EncodingJoin = "add") -> None:

@@ -18,6 +18,9 @@ class AttentionEnsemble(nn.Module):
     """sum_i softmax_i(q . LeakyReLU(W y_i + b)) y_i over the branches i, with one W, b and q for all of them.
 
     q starts at ones, as the authors' does.
+
+    >>> nn.AttentionEnsemble(8)([torch.zeros(2, 8), torch.ones(2, 8)]).shape
+    torch.Size([2, 8])
     """
 
     def __init__(self, dim: int) -> None:
@@ -35,7 +38,12 @@ class AttentionEnsemble(nn.Module):
 
 
 class MeanEnsemble(nn.Module):
-    """The mean over the branches."""
+    """The mean over the branches.
+
+    >>> nn.MeanEnsemble()([torch.zeros(2, 1), torch.ones(2, 1)])
+    tensor([[0.5000],
+            [0.5000]])
+    """
 
     def forward(self, embeddings: Sequence[Tensor]) -> Tensor:
         """Join embeddings of the same targets. [B, dim]"""

@@ -26,7 +26,11 @@ class UnitLength(nn.Module):
 
 
 class Head(nn.Module):
-    """One linear map; with norm, the logits of each target are normalized as the features of a node are."""
+    """One linear map; with norm, the logits of each target are normalized as the features of a node are.
+
+    >>> nn.Head(8, 3, dropout=0.1)(torch.zeros(2, 8)).shape
+    torch.Size([2, 3])
+    """
 
     def __init__(self, in_dim: int, out_dim: int, *, norm: bool = False, dropout: float = 0.0) -> None:
         """Make the map from in_dim to out_dim columns.

@@ -23,6 +23,10 @@ class ShadowGNN(nn.Module):
     """Branches, each over the scopes of its own extractor, joined by an ensemble and read by a head.
 
     Random draws (dropout, DropEdge) come from torch's default generator alone.
+
+    >>> model = sg.build_model(sg.ModelRecipe(hidden_dim=8, num_layers=2), in_dim=2, out_dim=3)
+    >>> isinstance(model, sg.ShadowGNN), model(batch).shape
+    (True, torch.Size([2, 3]))
     """
 
     def __init__(

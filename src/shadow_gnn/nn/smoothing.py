@@ -52,6 +52,9 @@ def smoothed(
     out [num_hops, N, F]: where to write, for example a memory map; results are then its parts, otherwise new arrays.
     The next result is computed from the last one, so it must not be changed in between. The sums are those of the
     models (nn.sparse.ops.aggregate), which use every thread, unlike SciPy's product.
+
+    >>> [step.shape for step in nn.smoothed(graph, graph.x, num_hops=2)]
+    [(40, 2), (40, 2)]
     """
     if num_hops < 0:
         raise ValueError(f"smoothed: num_hops must be at least 0, got {num_hops}")

@@ -13,16 +13,23 @@ from torch import Tensor, nn
 
 from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.nn.sparse.edge_list import EdgeList
+from shadow_gnn.nn.sparse.scope_tokens import ScopeTokens
 
 Activation = Literal["relu", "elu", "prelu", "none"]
 Norm = Literal["layer", "none"]
-Preparation = Literal["none", "mean", "symmetric", "sum", "attention", "edge_list"]
+Preparation = Literal["none", "mean", "symmetric", "sum", "attention", "edge_list", "scope"]
 """The form in which a layer reads the edges. none: not at all; mean, symmetric, sum: see ops.normalized; attention:
-with a self-edge for every row; edge_list: an EdgeList instead of an Adjacency."""
+with a self-edge for every row; edge_list: an EdgeList instead of an Adjacency; scope: ScopeTokens, for layers that read
+all rows of a scope."""
 
 
 class Layer(Protocol):
-    """One message passing, as an nn.Module."""
+    """One message passing, as an nn.Module.
+
+    >>> layer = nn.SageLayer(2, 8, nn.LayerOptions())
+    >>> layer.preparation, layer.trims, layer.takes_attr
+    ('mean', True, False)
+    """
 
     @property
     def in_dim(self) -> int:
@@ -46,17 +53,21 @@ class Layer(Protocol):
 
     @property
     def trims(self) -> bool:
-        """Whether an output row depends only on that row, its senders and prepared weights."""
+        """Whether an output row depends only on that row, its senders (its scope) and prepared weights."""
         ...
 
-    def __call__(self, x: Tensor, adjacency: Adjacency | EdgeList, num_rows: int) -> Tensor:
+    def __call__(self, x: Tensor, adjacency: Adjacency | EdgeList | ScopeTokens, num_rows: int) -> Tensor:
         """Return the first num_rows rows; x holds at least those and all their senders. [num_rows, out_dim]"""
         ...
 
 
 @dataclass(frozen=True)
 class LayerOptions:
-    """Options of every layer: dropout before the messages, activation and norm after them, heads, edge features."""
+    """Options of every layer: dropout before the messages, activation and norm after them, heads, edge features.
+
+    >>> nn.LayerOptions(activation="elu", dropout=0.2).norm
+    'layer'
+    """
 
     activation: Activation = "relu"
     """relu, elu, prelu (one learned slope per layer) or none."""
@@ -86,7 +97,12 @@ LayerStack = Callable[[int, int, int, LayerOptions], list[Layer]]
 
 
 def stacked(make: Callable[[int, int, LayerOptions], Layer]) -> LayerStack:
-    """Return the usual stack of layers that are made from (in_dim, out_dim, options): all return hidden_dim columns."""
+    """Return the usual stack of layers that are made from (in_dim, out_dim, options): all return hidden_dim columns.
+
+    >>> stack = nn.stacked(nn.GinLayer)
+    >>> [layer.in_dim for layer in stack(2, 8, 3, nn.LayerOptions())]
+    [2, 8, 8]
+    """
 
     def stack(in_dim: int, hidden_dim: int, num_layers: int, options: LayerOptions) -> list[Layer]:
         return [make(width, hidden_dim, options) for width in [in_dim, *[hidden_dim] * (num_layers - 1)]]

@@ -26,6 +26,10 @@ class GatLayer(nn.Module):
 
     The authors' code has LeakyReLU(a s_i) + LeakyReLU(a' n_j), where a s_i is the same for the whole row and falls out
     of the softmax; here it counts, as in the GAT paper.
+
+    >>> layer = nn.GatLayer(2, 8, nn.LayerOptions(num_heads=2))
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'attention')
     """
 
     preparation: ClassVar[Preparation] = "attention"
@@ -60,6 +64,10 @@ class GatConvLayer(nn.Module):
     """norm(activation(sum_j softmax_j(LeakyReLU(a W x_i + a' W x_j)) W x_j + b)) over neighbors and the node itself.
 
     The attention is PyG's GATConv with its heads side by side.
+
+    >>> layer = nn.GatConvLayer(2, 8, nn.LayerOptions(num_heads=2))
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'attention')
     """
 
     preparation: ClassVar[Preparation] = "attention"

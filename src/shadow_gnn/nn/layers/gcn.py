@@ -16,7 +16,12 @@ from shadow_gnn.nn.sparse.ops import dropout, mapped_sum
 
 
 class GcnLayer(nn.Module):
-    """norm(activation(W D^-1/2 (A + I) D^-1/2 dropout(x) + b))."""
+    """norm(activation(W D^-1/2 (A + I) D^-1/2 dropout(x) + b)).
+
+    >>> layer = nn.GcnLayer(2, 8, nn.LayerOptions())
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'symmetric')
+    """
 
     preparation: ClassVar[Preparation] = "symmetric"
     trims: ClassVar[bool] = True

@@ -19,7 +19,12 @@ from shadow_gnn.nn.sparse.prefix import with_prefix
 
 
 class GinLayer(nn.Module):
-    """norm(activation(W' relu(W ((1 + eps) x + sum of x over the neighbors) + b) + b')), x after dropout."""
+    """norm(activation(W' relu(W ((1 + eps) x + sum of x over the neighbors) + b) + b')), x after dropout.
+
+    >>> layer = nn.GinLayer(2, 8, nn.LayerOptions())
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'sum')
+    """
 
     preparation: ClassVar[Preparation] = "sum"
     trims: ClassVar[bool] = True

@@ -15,7 +15,12 @@ from shadow_gnn.nn.sparse.adjacency import Adjacency
 
 
 class MlpLayer(nn.Module):
-    """norm(activation(W dropout(x) + b))."""
+    """norm(activation(W dropout(x) + b)).
+
+    >>> layer = nn.MlpLayer(2, 8, nn.LayerOptions())
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'none')
+    """
 
     preparation: ClassVar[Preparation] = "none"
     trims: ClassVar[bool] = True

@@ -26,7 +26,12 @@ reach further, use degrees of the senders, or share statistics: they run on the 
 
 
 class PygLayer(nn.Module):
-    """norm(activation(conv(dropout(x), edge_index))), with the weights, features or types of edges that it takes."""
+    """norm(activation(conv(dropout(x), edge_index))), with the weights, features or types of edges that it takes.
+
+    >>> layer = nn.PygLayer("TransformerConv", 2, 8, nn.LayerOptions(num_heads=2))
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'edge_list')
+    """
 
     preparation: ClassVar[Preparation] = "edge_list"
 

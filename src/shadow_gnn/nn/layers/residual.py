@@ -18,6 +18,7 @@ from shadow_gnn.nn.norm import FeatureNorm, at_least_float32
 from shadow_gnn.nn.sparse.adjacency import Adjacency
 from shadow_gnn.nn.sparse.edge_list import EdgeList
 from shadow_gnn.nn.sparse.prefix import with_prefix
+from shadow_gnn.nn.sparse.scope_tokens import ScopeTokens
 
 SPEED = 10.0
 """Factor of the stored scale: optimizers such as Adam change every number by equal steps, and a scale that starts at 0
@@ -45,7 +46,7 @@ class ResidualLayer(nn.Module):
         self.scale = nn.Parameter(torch.zeros(dim))
         self.last_norm = FeatureNorm(dim) if last else None
 
-    def forward(self, x: Tensor, adjacency: Adjacency | EdgeList, num_rows: int) -> Tensor:
+    def forward(self, x: Tensor, adjacency: Adjacency | EdgeList | ScopeTokens, num_rows: int) -> Tensor:
         """Return the first num_rows rows. [num_rows, out_dim]"""
         x = at_least_float32(x if self.entry is None else self.entry(x))
         x, first = with_prefix(x, num_rows)

@@ -21,6 +21,10 @@ class SageLayer(nn.Module):
     """norm(activation(W x + b)) + norm'(activation(W' mean(x of the neighbors) + b')), x after dropout.
 
     Both branches have their own map and norm; one activation (a learned slope, if any) serves both.
+
+    >>> layer = nn.SageLayer(2, 8, nn.LayerOptions(dropout=0.1))
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'mean')
     """
 
     preparation: ClassVar[Preparation] = "mean"

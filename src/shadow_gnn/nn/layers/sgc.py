@@ -15,7 +15,12 @@ from shadow_gnn.nn.sparse.ops import aggregate, dropout, mapped_sum
 
 
 class SgcLayer(nn.Module):
-    """D^-1/2 (A + I) D^-1/2 x, times W where the layer has the map."""
+    """D^-1/2 (A + I) D^-1/2 x, times W where the layer has the map.
+
+    >>> layer = nn.SgcLayer(2, 8, mapped=True)
+    >>> layer.in_dim, layer.out_dim, layer.preparation
+    (2, 8, 'symmetric')
+    """
 
     preparation: ClassVar[Preparation] = "symmetric"
     trims: ClassVar[bool] = True

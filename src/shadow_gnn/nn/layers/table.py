@@ -18,6 +18,7 @@ from shadow_gnn.nn.layers.pyg import PygLayer
 from shadow_gnn.nn.layers.residual import residual_layers
 from shadow_gnn.nn.layers.sage import SageLayer
 from shadow_gnn.nn.layers.sgc import sgc_layers
+from shadow_gnn.nn.layers.transformer import TransformerLayer
 from shadow_gnn.nn.pyg_class import pyg_class
 
 LAYERS: dict[str, LayerStack] = {
@@ -28,12 +29,18 @@ LAYERS: dict[str, LayerStack] = {
     "gat": stacked(GatLayer),
     "gatconv": stacked(GatConvLayer),
     "sgc": sgc_layers,
+    "transformer": stacked(TransformerLayer),
 }
 _OWN = frozenset(LAYERS)
 
 
 def conv_stack(conv: str | type[nn.Module]) -> LayerStack:
-    """Return the stack of layers of a conv class: one of PyG by name, or your own; also for a line in LAYERS."""
+    """Return the stack of layers of a conv class: one of PyG by name, or your own; also for a line in LAYERS.
+
+    >>> stack = nn.conv_stack("TransformerConv")
+    >>> len(stack(2, 8, 3, nn.LayerOptions()))
+    3
+    """
     return stacked(partial(PygLayer, conv))
 
 
@@ -49,6 +56,9 @@ def make_layers(
     """Make the layers of a backbone; residual: see ResidualLayer.
 
     name: a key of LAYERS, a conv class of PyG by name, or a class of the form of PyG's convs.
+
+    >>> [layer.in_dim for layer in nn.make_layers("gcn", 2, 8, 3, nn.LayerOptions())]
+    [2, 8, 8]
     """
     stack = LAYERS.get(name) if isinstance(name, str) else None
     if stack is None:

@@ -15,7 +15,13 @@ from shadow_gnn.nn.layers.base import LayerOptions
 
 
 class Pool(Protocol):
-    """A way to pool, as an nn.Module."""
+    """A way to pool, as an nn.Module.
+
+    >>> pool = nn.make_pool("max", 8, nn.PoolOptions(hidden_dim=8))
+    >>> ordered = batch.in_subgraph_order()
+    >>> pool(torch.zeros(batch.num_nodes, 8), ordered).shape
+    torch.Size([2, 8])
+    """
 
     @property
     def out_dim(self) -> int | None:
@@ -29,7 +35,11 @@ class Pool(Protocol):
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """Options of every pool; most pools read few of them."""
+    """Options of every pool; most pools read few of them.
+
+    >>> nn.PoolOptions(hidden_dim=8).sort_size
+    25
+    """
 
     hidden_dim: int
     """Columns of the embedding that the readout makes; pools with a map of their own return as many."""

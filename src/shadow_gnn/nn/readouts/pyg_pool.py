@@ -17,7 +17,12 @@ from shadow_gnn.nn.readouts.pool import PoolOptions
 
 
 class PygPool(nn.Module):
-    """torch_geometric.nn.aggr.<name> over the nodes of each scope."""
+    """torch_geometric.nn.aggr.<name> over the nodes of each scope.
+
+    >>> pool = nn.PygPool("MedianAggregation", 8, nn.PoolOptions(hidden_dim=8))
+    >>> pool(torch.zeros(batch.num_nodes, 8), batch.in_subgraph_order()).shape
+    torch.Size([2, 8])
+    """
 
     def __init__(self, name: str, in_dim: int, options: PoolOptions) -> None:
         """Make the aggregation of in_dim columns; sort_size: its `k`, if it has one."""

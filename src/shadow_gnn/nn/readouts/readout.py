@@ -25,6 +25,9 @@ class Readout(nn.Module):
     Layers are joined by `skip`: after pooling if the pool works column by column, otherwise before. The two ends of a
     pair are multiplied. Anything but a single vector of one layer goes through dropout, linear map, activation and
     norm: MLP(READOUT(H) || h_v) in the paper's general algorithm.
+
+    >>> nn.Readout([8, 8], 8, nn.LayerOptions(), skip="concat").out_dim
+    8
     """
 
     def __init__(

@@ -18,7 +18,13 @@ Reduction = Literal["sum", "mean", "max"]
 
 
 class ReducePool(nn.Module):
-    """Sum, mean or maximum of each column."""
+    """Sum, mean or maximum of each column.
+
+    >>> pool = nn.ReducePool("mean")
+    >>> pool(torch.ones(batch.num_nodes, 1), batch.in_subgraph_order())
+    tensor([[1.],
+            [1.]])
+    """
 
     out_dim = None
 

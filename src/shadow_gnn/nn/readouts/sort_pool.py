@@ -18,6 +18,10 @@ class SortPool(nn.Module):
 
     The same rows as PyG's SortAggregation, zeros where a scope is smaller, but without arrays padded to the largest
     scope, and nodes of equal last columns keep their order whatever else is in the batch.
+
+    >>> pool = nn.SortPool(8, nn.PoolOptions(hidden_dim=8, sort_size=4))
+    >>> pool(torch.zeros(batch.num_nodes, 8), batch.in_subgraph_order()).shape
+    torch.Size([2, 8])
     """
 
     def __init__(self, in_dim: int, options: PoolOptions) -> None:

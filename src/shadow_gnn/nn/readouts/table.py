@@ -24,7 +24,11 @@ READOUTS: dict[str, Callable[[int, PoolOptions], Pool] | None] = {
 
 
 def make_pool(name: str, in_dim: int, options: PoolOptions) -> Pool | None:
-    """Make the pool of a readout; name: a key of READOUTS, or an aggregation class of PyG."""
+    """Make the pool of a readout; name: a key of READOUTS, or an aggregation class of PyG.
+
+    >>> nn.make_pool("center", 8, nn.PoolOptions(hidden_dim=8)) is None
+    True
+    """
     if name in READOUTS:
         make = READOUTS[name]
         return None if make is None else make(in_dim, options)

@@ -26,7 +26,12 @@ class _Made:
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """The edges of a batch: row i lists the senders of messages to node i."""
+    """The edges of a batch: row i lists the senders of messages to node i.
+
+    >>> adjacency = nn.Adjacency(batch.indptr, batch.indices)
+    >>> nn.aggregate(adjacency, torch.ones(batch.num_nodes, 1)).shape
+    torch.Size([12, 1])
+    """
 
     indptr: Tensor
     """[N + 1] int64, where each row begins in indices."""

@@ -22,6 +22,12 @@ def aggregate(adjacency: Adjacency, x: Tensor, *, num_rows: int | None = None) -
 
     x [N', H] may be a prefix of the rows that holds every sender of the first num_rows rows. Differentiable in x and
     both weights. [num_rows, H] in the dtype of x, summed in float32 at least
+
+    >>> path = nn.Adjacency(torch.tensor([0, 1, 3, 4]), torch.tensor([1, 0, 2, 1]))
+    >>> nn.aggregate(path, torch.tensor([[1.0], [2.0], [3.0]]))
+    tensor([[2.],
+            [4.],
+            [2.]])
     """
     rows = _checked_rows("aggregate", adjacency, num_rows, x=x)
     if x.dim() != 2:
