@@ -24,7 +24,9 @@ TITLES = {
     "serve": "Serving",
     "studies": "Studies",
     "base": "Memory and files",
+    "client": "Client of the service",
 }
+HERE = Path(__file__).parent
 
 
 def write_reference(folder: Path) -> None:
@@ -32,29 +34,46 @@ def write_reference(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     rooms = public_names()
     pages = {f"{room}.md": "\n".join(api_page(room, rooms[room])) for room in TITLES if room in rooms}
+    pages["start.md"] = "\n".join(start_page())
     pages["commands.md"] = "\n".join(command_page())
     for name, text in pages.items():
-        path = folder / name
-        if not path.exists() or path.read_text() != text + "\n":
-            path.write_text(text + "\n")
+        write_changed(folder / name, text + "\n")
+
+
+def copy_notebooks(source: Path, folder: Path) -> None:
+    """Copy the notebooks, which Sphinx reads only below its own folder."""
+    folder.mkdir(exist_ok=True)
+    for path in source.glob("*.ipynb"):
+        write_changed(folder / path.name, path.read_text())
+
+
+def write_changed(path: Path, text: str) -> None:
+    """Write a file unless it is so already: Sphinx reads touched files again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
 
 
 def public_names() -> dict[str, list[str]]:
-    """Return the names that `import shadow_gnn` offers, and the kinds of extractors, by room."""
+    """Return the names that `import shadow_gnn` offers, extractors, parts of networks and clients, by room."""
     import shadow_gnn
-    from shadow_gnn import extract
+    from shadow_gnn import client, extract, nn
 
-    rooms: dict[str, list[str]] = defaultdict(list)
-    for name in shadow_gnn.__all__:
-        thing = getattr(shadow_gnn, name)
-        module = getattr(thing, "__module__", "")
-        if module.startswith("shadow_gnn."):
-            rooms[module.split(".")[1]].append(f"{module}.{name}")
-    for name in extract.__all__:
-        module = getattr(getattr(extract, name), "__module__", "")
-        if module.startswith("shadow_gnn."):
-            rooms["extract"].append(f"{module}.{name}")
-    return {room: sorted(set(names), key=lambda name: name.rpartition(".")[2].lower()) for room, names in rooms.items()}
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for package in (shadow_gnn, extract, nn):
+        for name in package.__all__:
+            module = getattr(getattr(package, name), "__module__", "")
+            if module.startswith("shadow_gnn."):
+                rooms[module.split(".")[1]].add(f"{module}.{name}")
+    rooms["client"] = {f"{client.__name__}.{name}" for name in ("AsyncClient", "Client", "ServiceError")}
+    return {room: sorted(names, key=lambda name: name.rpartition(".")[2].lower()) for room, names in rooms.items()}
+
+
+def start_page() -> Iterator[str]:
+    """Give the lines of the page with the start of all examples."""
+    code = (HERE / "example_start.py").read_text().partition('"""\n\n')[2]
+    yield "# Start of the examples\n"
+    yield "Every example of the reference begins with these lines, and the tests run all of them. They make a graph,"
+    yield f"a ring of 40 nodes in two halves, and train small models on it.\n\n```python\n{code}```\n"
 
 
 def api_page(room: str, names: list[str]) -> Iterator[str]:
@@ -62,6 +81,7 @@ def api_page(room: str, names: list[str]) -> Iterator[str]:
     import importlib
 
     yield f"# {TITLES[room]}\n"
+    yield "The examples begin with [these lines](start.md).\n"
     for name in names:
         module, _, short = name.rpartition(".")
         kind = "autoclass" if isinstance(getattr(importlib.import_module(module), short), type) else "autofunction"

@@ -28,8 +28,9 @@ ROOMS = (
     "normal",
     "training",
     "inference",
-    "serve",
     "studies",
+    "serve",
+    "explore",
     "cli",
 )
 

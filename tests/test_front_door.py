@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ PAGES = [
     *sorted((ROOT / "docs" / "extractors").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 OPEN = {"shadow_gnn", "shadow_gnn.client", "shadow_gnn.extract", "shadow_gnn.nn"}
 PACKAGES = pytest.mark.parametrize("package", [shadow_gnn, nn], ids=lambda package: package.__name__)
 
@@ -55,9 +57,17 @@ def test_examples_import_from_the_front_door(path):
     assert imported(path.read_text()) <= OPEN
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_import_from_the_front_door(path):
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    for cell in cells:
+        assert imported("".join(line for line in cell["source"] if not line.startswith("%"))) <= OPEN
+
+
 def test_there_are_pages_and_examples():
     assert len(PAGES) > 30
     assert len(EXAMPLES) > 1
+    assert len(NOTEBOOKS) > 3
 
 
 @PACKAGES

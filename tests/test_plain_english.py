@@ -1,6 +1,7 @@
 """Docs, docstrings, help and messages avoid the phrases that CONTRIBUTING.md rules out."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +68,16 @@ def breaches(found: Iterator[Text]) -> list[str]:
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 MODULES = sorted((ROOT / "src" / "shadow_gnn").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_are_in_plain_english(path):
+    texts = [
+        "".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"
+    ]
+    assert breaches(text for cell in texts for text in paragraphs(cell)) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -21,9 +21,15 @@ ELEMENTS = {"markdown", "textarea", "input", "dropdown", "checkboxes"}
 
 def test_license_is_the_one_that_pyproject_names():
     assert PROJECT["license"] == "MIT"
-    assert PROJECT["license-files"] == ["LICENSE"]
+    assert PROJECT["license-files"] == ["LICENSE", "src/shadow_gnn/explore/static/cytoscape.LICENSE.txt"]
     first, _, owner = (ROOT / "LICENSE").read_text().split("\n")[:3]
     assert (first, owner) == ("MIT License", "Copyright (c) 2026 The shadow-gnn authors")
+
+
+def test_vendored_code_comes_with_its_license_which_is_the_same():
+    text = (ROOT / PROJECT["license-files"][1]).read_text()
+    assert text.startswith("Copyright (c) 2016-2026, The Cytoscape Consortium.")
+    assert "Permission is hereby granted, free of charge" in text
 
 
 def test_installed_metadata_has_the_license_and_the_urls():
@@ -43,6 +49,29 @@ def test_classifiers_leave_the_license_to_its_field():
 
 def test_every_file_has_the_same_version():
     assert PROJECT["version"] == shadow_gnn.__version__ == str(CITATION["version"])
+
+
+def test_changelog_is_in_the_form_of_keep_a_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    releases = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert re.fullmatch(rf"\[{re.escape(PROJECT['version'])}\] - (unreleased|\d{{4}}-\d\d-\d\d)", releases[0])
+    assert len(set(releases)) == len(releases)
+    # https://keepachangelog.com/en/1.1.0/
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+    for release in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        assert re.match(r".*\n\n### ", release), release[:40]
+        found = re.findall(r"^### (.*)$", release, re.MULTILINE)
+        assert len(set(found)) == len(found), release[:40]
+
+
+def test_lower_bounds_are_the_versions_that_were_tried():
+    lines = (ROOT / "constraints-lowest.txt").read_text().splitlines()
+    tried = dict(line.split("==") for line in lines if not line.startswith("#"))
+    bounds = dict(text.split(">=") for text in PROJECT["dependencies"])
+    assert set(tried) == set(bounds)
+    for name, version in tried.items():
+        assert re.sub(r"(\.0)+$", "", version) == re.sub(r"(\.0)+$", "", bounds[name]), name
 
 
 def test_citation_has_what_its_format_needs():

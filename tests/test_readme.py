@@ -5,7 +5,6 @@ import runpy
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from shadow_gnn.cli.main import app
@@ -35,7 +34,7 @@ def commands(code: str) -> list[list[str]]:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Go to an empty folder with the files that the README's commands name."""
+    """Go to an empty folder."""
     monkeypatch.chdir(tmp_path)
     before = dict(KINDS)
     yield tmp_path
@@ -44,19 +43,8 @@ def folder(tmp_path, monkeypatch):
     KINDS.update(before)
 
 
-def write_readme_files(folder: Path) -> None:
-    ring = np.arange(30)
-    lines = ["src,dst", *(f"{node},{(node + 1) % 30}" for node in ring)]
-    (folder / "edges.csv").write_text("\n".join(lines) + "\n")
-    (folder / "y.csv").write_text("\n".join(["node,label", *(f"{node},{node % 2}" for node in ring)]) + "\n")
-    np.save(folder / "x.npy", np.ones((30, 2), np.float32))
-    (folder / "recipe.toml").write_text("[model]\nhidden_dim = 8\n[training]\nnum_epochs = 2\n")
-
-
 @EVERY_PAGE
 def test_examples_run(page, folder, capsys):
-    if page.name == "README.md":
-        write_readme_files(folder)
     names: dict[str, object] = {"__name__": "example"}
     for language, code in blocks(page):
         if language == "python":
@@ -99,18 +87,28 @@ def test_links_lead_somewhere(page):
 
 def test_readme_begins_with_a_small_picture_and_the_two_commands():
     first = (ROOT / "README.md").read_text().split("\n## ")[0]
-    assert "docs/scope.png" in first
+    assert "docs/explorer.png" in first
     assert [words for _, code in BLOCK.findall(first) for words in commands(code)] == [
         ["make", "demo"],
         ["make", "test"],
     ]
-    assert (ROOT / "docs" / "scope.png").stat().st_size < 150_000
+    assert (ROOT / "docs" / "explorer.png").stat().st_size < 300_000
 
 
-def test_readme_links_every_page():
+def test_readme_fits_a_screen_and_a_half_and_leads_to_every_kind_of_page():
     text = (ROOT / "README.md").read_text()
-    for page in [*PAGES[1:], *GENERATED]:
-        assert f"({page.relative_to(ROOT)})" in text, page.name
+    assert len(text.splitlines()) <= 100
+    kinds = re.findall(r"^:caption: (.*)$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
+    assert kinds == ["Tutorials", "How to", "Reference", "Explanation", "Results"]
+    for kind in kinds:
+        assert f"**{kind.replace(' ', '-')}**" in text, kind
+    # The index lists every page: tests/test_project_files.py.
+    assert "(docs/index.md)" in text
+
+
+def test_readme_has_twelve_lines_of_python():
+    (code,) = [code for language, code in blocks(ROOT / "README.md") if language == "python"]
+    assert len([line for line in code.splitlines() if line]) <= 12
 
 
 def test_every_extractor_has_a_page_and_the_overview_links_it():

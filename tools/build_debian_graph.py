@@ -16,21 +16,20 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import io
 import json
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pack_graph import packed, write_npz
 from text_features import reduced, word_weights
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -166,7 +165,7 @@ def undirected_edges(packages: Sequence[Package]) -> NDArray[np.int64]:
 def steps(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Round each column to 255 steps around zero, the largest value at an end: the steps and their sizes.
 
-    Most values are far from the largest, so this compresses well; finer steps give no better accuracy.
+    Finer steps give no better accuracy.
     """
     scale = (np.abs(values).max(axis=0) / 127).astype(np.float32)
     return np.clip(np.rint(values / scale), -127, 127).astype(np.int8), scale
@@ -184,21 +183,18 @@ def text_block(texts: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def graph_arrays(packages: Sequence[Package], num_columns: int) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of the file: each edge once, at its lower end; x by columns, which compresses better."""
+    """Return the arrays of the graph, each edge once, at its lower end."""
     pairs = undirected_edges(packages)
-    sources = sorted({package.source for package in packages})
     sections = sorted({package.section for package in packages})
-    source_number = {name: at for at, name in enumerate(sources)}
     bags = [WORD.findall(package.text) for package in packages]
     x, scale = steps(reduced(word_weights(bags, MIN_PACKAGES_PER_WORD), num_columns))
     count = np.bincount(pairs[:, 0], minlength=len(packages))
     return {
         "indptr": np.concatenate(([0], np.cumsum(count))).astype(np.int64),
         "indices": pairs[:, 1].astype(np.int32),
-        "x": np.ascontiguousarray(x.T),
+        "x": x,
         "x_scale": scale,
         "y": np.array([sections.index(package.section) for package in packages], np.uint8),
-        "source": np.array([source_number[package.source] for package in packages], np.int32),
         "split": np.array([split_of(package.source) for package in packages], np.uint8),
         "node_name": text_block([package.name for package in packages]),
         "class_name": text_block(sections),
@@ -235,15 +231,6 @@ def the_list(lists: Path, pattern: str) -> Path | None:
     return found[0] if found else None
 
 
-def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write an .npz with LZMA, which NumPy reads like any other: a seventh smaller, and the same bytes each time."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
-        for name, array in arrays.items():
-            data = io.BytesIO()
-            np.lib.format.write_array(data, np.asanyarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data.getvalue(), zipfile.ZIP_LZMA)
-
-
 def main() -> None:
     """Build the file and its provenance and say what is in it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -262,7 +249,7 @@ def main() -> None:
     packages = read_packages(packages_path, descriptions)
     arrays = graph_arrays(packages, chosen.num_columns)
     path = chosen.out / "debian.npz"
-    write_npz(path, arrays)
+    write_npz(path, packed(arrays))
     record = Provenance(
         **release_of(packages_path),
         **counts_of(packages, arrays),

@@ -9,15 +9,20 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 MOST_BYTES = 5_000_000
+MOST_SCRIPT_BYTES = 100_000
 SHIPPED = (
     "shadow_gnn/py.typed",
     "shadow_gnn/_core.pyi",
     "shadow_gnn/graph/datasets/debian.npz",
     "shadow_gnn/recipe/paper/ogbn-arxiv-sage-5-ppr.toml",
+    "shadow_gnn/recipe/ready/debian.toml",
+    "shadow_gnn/explore/static/index.html",
+    "shadow_gnn/explore/static/cytoscape.js",
     "dist-info/licenses/LICENSE",
+    "dist-info/licenses/src/shadow_gnn/explore/static/cytoscape.LICENSE.txt",
     "dist-info/entry_points.txt",
 )
 NEEDED_TO_BUILD = ("CMakeLists.txt", "core/module.cpp", "pyproject.toml", "LICENSE", "README.md")
@@ -52,8 +57,21 @@ def check_wheel(wheel: Path) -> None:
     missing = [shipped for shipped in SHIPPED if not any(name.endswith(shipped) for name in names)]
     if missing:
         sys.exit(f"{wheel.name}: lacks {', '.join(missing)}")
+    check_vendored(wheel, {entry.filename: entry.file_size for entry in zipfile.ZipFile(wheel).infolist()})
     if "-abi3-" in wheel.name:
         run("abi3audit", "--strict", str(wheel))
+
+
+def check_vendored(wheel: Path, sizes: dict[str, int]) -> None:
+    """Check that a script too large to be our own comes with its authors' license: x.js, licenses/.../x.LICENSE.txt."""
+    for name, size in sizes.items():
+        license_of = f"{PurePosixPath(name).stem}.LICENSE"
+        if (
+            name.endswith(".js")
+            and size > MOST_SCRIPT_BYTES
+            and not any(".dist-info/licenses/" in other and license_of in other for other in sizes)
+        ):
+            sys.exit(f"{wheel.name}: lacks the license of {name}")
 
 
 def check_archive(archive: Path) -> None:

@@ -25,6 +25,8 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="the Python to make the environment with")
     parser.add_argument("--torch", help="the version of torch; without it that of constraints.txt")
     parser.add_argument("--tests", nargs="*", default=["tests"], help="what to test; nothing to train only")
+    parser.add_argument("--jobs", default="auto", help="processes of the tests")
+    parser.add_argument("--constraints", type=Path, default=ROOT / "constraints.txt", help="versions to install")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -40,20 +42,21 @@ def main() -> None:
             "-q",
             "--disable-pip-version-check",
             "-c",
-            constraints(place, chosen.torch),
+            constraints(place, chosen.constraints, chosen.torch),
         ]
         subprocess.run([*install, "torch"], check=True, env=environment)
         begin = time.monotonic()
         subprocess.run([*install, fitting_wheel(python, chosen.dist)], check=True, env=environment)
         shadow = place / "venv" / "bin" / "shadow"
-        train = [shadow, "train", ROOT / "recipes" / "debian.toml", *FIRST_RUN, "--out", place / "run"]
+        train = [shadow, "train", "debian", *FIRST_RUN, "--out", place / "run"]
         subprocess.run(train, check=True, env=environment, cwd=place, stdout=subprocess.DEVNULL)
         predict = [shadow, "predict", place / "run", "--targets", "test", "--out", place / "answers.csv"]
         subprocess.run(predict, check=True, env=environment, cwd=place, stdout=subprocess.DEVNULL)
         print(f"from pip install to the first predictions: {time.monotonic() - begin:.0f} s (torch was there)")
+        check_is_installed(python, place / "venv")
         if chosen.tests:
             subprocess.run([*install, *test_tools()], check=True, env=environment)
-            tests = [python, "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "worksteal", *chosen.tests]
+            tests = [python, "-m", "pytest", "-m", "not slow", "-n", chosen.jobs, "--dist", "worksteal", *chosen.tests]
             sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
 
 
@@ -68,9 +71,17 @@ def without_compiler(place: Path) -> Path:
     return bins
 
 
-def constraints(place: Path, torch: str | None) -> Path:
-    """Return the constraints to install with: those of the repository, with another torch if one is asked for."""
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
+def check_is_installed(python: Path, environment: Path) -> None:
+    """End the program if the environment takes the package from the checkout."""
+    code = "import shadow_gnn._core; print(shadow_gnn._core.__file__)"
+    found = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
+    if not Path(found).is_relative_to(environment):
+        sys.exit(f"{found}: must be below {environment}")
+
+
+def constraints(place: Path, given: Path, torch: str | None) -> Path:
+    """Return the constraints to install with: those of a file, with another torch if one is asked for."""
+    lines = given.read_text().splitlines()
     if torch:
         lines = [line for line in lines if not line.startswith("torch==")] + [f"torch=={torch}"]
     path = place / "constraints.txt"

@@ -23,6 +23,7 @@ from tests.recipe.paper_tables import (
 from shadow_gnn.base.errors import RecipeError
 from shadow_gnn.extract import KhopExtractor, PprExtractor
 from shadow_gnn.recipe import Recipe
+from shadow_gnn.recipe.file import read_recipe
 from shadow_gnn.recipe.named import find_recipe, paper_recipe, paper_recipe_names, paper_recipe_path
 
 LINK = {
@@ -227,3 +228,19 @@ def test_a_file_that_is_there_comes_before_a_name(tmp_path, monkeypatch):
     given.parent.mkdir()
     given.write_text('graph = "debian"\n')
     assert find_recipe(given) == given
+
+
+@pytest.mark.parametrize("name", ["debian", "debian.toml", "recipes/debian.toml"])
+def test_ready_recipes_have_short_names(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = find_recipe(Path(name))
+    assert (found.name, read_recipe(found).graph) == ("debian.toml", "debian")
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text('graph = "mine"\n')
+    assert find_recipe(Path(name)) == Path(name)
+
+
+@pytest.mark.parametrize("name", ["debbian", "other/debian.toml", "../debian"])
+def test_other_names_stay_as_they_are(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_recipe(Path(name)) == Path(name)

@@ -146,6 +146,11 @@ def test_what_does_not_go_with_a_scope_graph_is_refused(table, message):
         Recipe.model_validate({"graph": "g", **table})
 
 
+def test_labels_of_links_are_not_smoothed():
+    with pytest.raises(ValidationError, match=r"training.label_smoothing: must be left out"):
+        Recipe.model_validate({"graph": "g", "task": {"kind": "link"}, "training": {"label_smoothing": 0.1}})
+
+
 def test_links_of_a_given_split_can_have_a_scope_graph():
     recipe = {"graph": "g", "extractor": {"scope_graph": "o"}, "task": {"kind": "link"}, "link": {"split": "given"}}
     assert Recipe.model_validate(recipe).extractor.scope_graph == "o"

@@ -9,6 +9,8 @@ import build_debian_graph as script
 import numpy as np
 import pytest
 
+from shadow_gnn.graph.datasets.packed import unpacked
+
 SCRIPT = Path(__file__).parents[2] / "tools" / "build_debian_graph.py"
 PACKAGES = """\
 Package: alpha
@@ -106,6 +108,13 @@ def test_split_is_a_matter_of_the_source_alone():
     assert [script.split_of(name) for name in ("glibc", "linux", "0ad")] == [1, 1, 0]
 
 
+def test_packages_of_one_source_share_their_split(files, monkeypatch):
+    monkeypatch.setattr(script, "MIN_PACKAGES_PER_WORD", 1)
+    packages = script.read_packages(files / "Packages", None)
+    split = script.graph_arrays(packages, 2)["split"].tolist()
+    assert split == [script.split_of(name) for name in ("greek", "greek", "delta", "epsilon", "gamma")]
+
+
 def test_script_writes_the_file_and_its_provenance(files, monkeypatch):
     monkeypatch.setattr(script, "MIN_PACKAGES_PER_WORD", 1)
     monkeypatch.setattr(
@@ -114,10 +123,13 @@ def test_script_writes_the_file_and_its_provenance(files, monkeypatch):
     script.main()
     record = json.loads((files / "debian.json").read_text())
     assert (record["num_nodes"], record["num_edges"], record["num_classes"], record["num_sources"]) == (5, 3, 3, 4)
-    with np.load(files / "debian.npz", allow_pickle=False) as arrays:
-        assert arrays["indptr"].tolist() == [0, 3, 3, 3, 3, 3]
-        assert arrays["x"].shape == (2, 5)
-        assert bytes(arrays["class_name"]).decode().split("\n") == ["doc", "libs", "text"]
+    with np.load(files / "debian.npz", allow_pickle=False) as stored:
+        arrays = unpacked(stored)
+    # Each edge lies at its end of lower degree: alpha has three.
+    assert arrays["indptr"].tolist() == [0, 0, 1, 2, 2, 3]
+    assert arrays["indices"].tolist() == [0, 0, 0]
+    assert arrays["x"].shape == (5, 2)
+    assert bytes(arrays["class_name"]).decode().split("\n") == ["doc", "libs", "text"]
 
 
 def test_missing_lists_are_named(tmp_path):

@@ -25,6 +25,11 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     """Read a recipe; overrides such as "model.num_layers=5" count as if written in the file.
 
     A RecipeError holds all faults, one line each.
+
+    >>> from pathlib import Path
+    >>> _ = Path("recipe.toml").write_text('graph = "ring"\\nmodel.num_layers = 5')
+    >>> sg.read_recipe("recipe.toml", ["training.num_epochs=3"]).training.num_epochs
+    3
     """
     path = Path(path)
     return _changed(_read_toml(path), overrides, path.name)

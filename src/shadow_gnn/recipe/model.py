@@ -25,7 +25,12 @@ LayerTable = Annotated[dict[Name, Any], AfterValidator(_checked_options)]
 
 
 class InputsRecipe(Record):
-    """Inputs of the model in addition to the features."""
+    """Inputs of the model in addition to the features.
+
+    >>> inputs = sg.InputsRecipe(labels=True, smooth=2)
+    >>> sg.Recipe(graph="ring", inputs=inputs).inputs.labels
+    True
+    """
 
     smooth: Annotated[int, Field(ge=0, le=16)] = 0
     """Also read the features smoothed over the graph 1 to this many times; 0 for the features alone."""
@@ -56,11 +61,15 @@ class InputsRecipe(Record):
 
 
 class ModelRecipe(Record):
-    """The network of a branch, and how several branches are joined."""
+    """The network of a branch, and how several branches are joined.
+
+    >>> sg.ModelRecipe(layer="gat", num_layers=5, readout="max").skip
+    'none'
+    """
 
     layer: Name = "sage"
-    """gcn, sage, gat (the authors' form), gatconv (GATConv's), gin, sgc, mlp, or the name of a conv class of PyG, for
-    example TransformerConv."""
+    """gcn, sage, gat (the authors' form), gatconv (GATConv's), gin, sgc, mlp, transformer (attention over all nodes of
+    the scope), or the name of a conv class of PyG, for example TransformerConv."""
     layer_options: LayerTable = Field(default_factory=dict)
     """Further arguments of a conv class of PyG, for example {K = 3} for ChebConv."""
     num_layers: Annotated[int, Field(ge=1, le=100)] = 3
@@ -104,7 +113,13 @@ class ModelRecipe(Record):
 
 
 class BranchRecipe(Record):
-    """One extractor with its network, for ensembles."""
+    """One extractor with its network, for ensembles.
+
+    >>> near = sg.BranchRecipe(extractor=extract.KhopExtractor(num_hops=1))
+    >>> far = sg.BranchRecipe(extractor=extract.PprExtractor(topk=50))
+    >>> len(sg.Recipe(graph="ring", branches=[near, far]).branches)
+    2
+    """
 
     extractor: ExtractorField | None = PprExtractor()
     """Extractor of the branch; a normal GNN has none."""

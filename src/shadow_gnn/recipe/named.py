@@ -1,4 +1,4 @@
-"""Recipes of the paper: one TOML file for each row of its tables of configurations; extra/ has its other experiments.
+"""Recipes by name: the ready ones, and those of the paper, a TOML file for each row of its tables and experiments.
 
 Not for: reading a recipe (file.py), or recipe files of the user.
 """
@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from shadow_gnn.base.errors import RecipeError
+from shadow_gnn.base.ready_recipes import ready_recipe
 from shadow_gnn.recipe import Recipe
 from shadow_gnn.recipe.file import read_recipe
 
@@ -20,7 +21,11 @@ _FOLDER = Path(__file__).parent / "paper"
 
 
 def paper_recipe_names(*, extra: bool = True) -> tuple[str, ...]:
-    """Return the names of all recipes, sorted; without extra, only those of the tables of configurations."""
+    """Return the names of all recipes, sorted; without extra, only those of the tables of configurations.
+
+    >>> "ogbn-arxiv-sage-5-ppr" in sg.paper_recipe_names()
+    True
+    """
     folders = (_FOLDER, _FOLDER / "extra") if extra else (_FOLDER,)
     return tuple(sorted(path.stem for folder in folders for path in folder.glob("*.toml")))
 
@@ -38,12 +43,23 @@ def paper_recipe_path(name: str) -> Path:
 
 
 def paper_recipe(name: str, overrides: Sequence[str] = ()) -> Recipe:
-    """Read a recipe by name, with overrides such as "model.num_layers=7"."""
+    """Read a recipe by name, with overrides such as "model.num_layers=7".
+
+    >>> sg.paper_recipe("flickr-sage-3-ppr", ["model.num_layers=7"]).model.num_layers
+    7
+    """
     return read_recipe(paper_recipe_path(name), overrides)
 
 
 def find_recipe(given: Path) -> Path:
-    """Return the recipe file named on the command line: an existing file, or a recipe of the paper."""
-    if given.exists() or given.parts[:1] != (PREFIX,):
+    """Return the recipe file named on the command line: an existing file, or a recipe of the package.
+
+    >>> from pathlib import Path
+    >>> sg.find_recipe(Path("paper/flickr-sage-3-ppr")).name
+    'flickr-sage-3-ppr.toml'
+    """
+    if given.exists():
         return given
-    return paper_recipe_path("/".join(given.parts[1:]).removesuffix(".toml"))
+    if given.parts[:1] == (PREFIX,):
+        return paper_recipe_path("/".join(given.parts[1:]).removesuffix(".toml"))
+    return ready_recipe(given) or given

@@ -33,7 +33,12 @@ JOINED_METHODS = (*NORMAL_METHODS, "joint")
 
 
 class Recipe(Record):
-    """The complete settings of a run."""
+    """The complete settings of a run.
+
+    >>> recipe = sg.Recipe(graph="ring", model=sg.ModelRecipe(num_layers=5))
+    >>> recipe.model.num_layers, recipe.extractor.topk
+    (5, 200)
+    """
 
     graph: Annotated[str, Field(min_length=1, max_length=4096)]
     """Graph folder, or the name of a built-in graph or of a dataset from `shadow data get`."""
@@ -132,6 +137,8 @@ class Recipe(Record):
 
     def _check_normal(self, place: str, method: str) -> None:
         """Raise if a normal GNN cannot have this model and these inputs; place: the key that asks for one."""
+        if self.model.layer == "transformer":
+            raise ValueError(f'model.layer: must not be "transformer" for {place}, whose targets share one graph')
         if self.model.readout != "center":
             raise ValueError(f'model.readout: must be "center" for {place}, whose targets share one graph')
         if self.inputs.degree or self.inputs.graph_degree or self.inputs.learned_dim:
@@ -159,6 +166,8 @@ class Recipe(Record):
             raise ValueError(
                 'task: target, inductive, class_weights and label_thresholds must be left out for task.kind "link"'
             )
+        if self.training.label_smoothing:
+            raise ValueError('training.label_smoothing: must be left out for task.kind "link"')
         if self.inputs.smooth or self.inputs.reads_labels:
             raise ValueError(
                 'inputs: smooth, labels and smooth_labels must be left out for task.kind "link", because they '

@@ -13,7 +13,11 @@ from shadow_gnn.recipe.record import Record, Share
 
 
 class TaskRecipe(Record):
-    """Kind of prediction."""
+    """Kind of prediction.
+
+    >>> sg.TaskRecipe(kind="link").kind
+    'link'
+    """
 
     kind: Literal["node", "link"] = "node"
     """Kind of target: a node, or a node pair for link prediction (see [link])."""
@@ -30,7 +34,11 @@ class TaskRecipe(Record):
 
 
 class LinkRecipe(Record):
-    """Links to predict, for task.kind = "link"."""
+    """Links to predict, for task.kind = "link".
+
+    >>> sg.LinkRecipe(valid_share=0.1, test_share=0.2).hide
+    'before'
+    """
 
     split: Literal["given", "random", "time"] = "random"
     """Links of validation and test: the pairs in the graph folder, links drawn at random, or the latest links."""

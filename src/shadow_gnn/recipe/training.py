@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shadow_gnn.recipe.record import Name, Record
+from shadow_gnn.recipe.record import Name, Record, Share
 
 NodeMetric = Literal["accuracy", "micro_f1", "macro_f1", "mae", "rmse", "r2"]
 LinkMetric = Literal["hits20", "hits50", "hits100", "mrr", "auc", "ap"]
@@ -18,7 +18,11 @@ Method = Literal["shadow", "joint", "full", "saint", "neighbor"]
 
 
 class TrainingRecipe(Record):
-    """Training of the model."""
+    """Training of the model.
+
+    >>> sg.TrainingRecipe(num_epochs=50, schedule="cosine").batch_size
+    128
+    """
 
     method: Method = "shadow"
     """shadow: a scope for each target; joint: the merged scopes of near targets (see its table); the others train a
@@ -55,6 +59,12 @@ class TrainingRecipe(Record):
     """Epochs, or a fraction of one, of linear warm-up of the learning rate from 0."""
     clip_norm: Annotated[float, Field(ge=0, le=1e9)] = 5.0
     """Largest norm of the gradient; 0 for any."""
+    label_smoothing: Share = 0.0
+    """Share of a known label that the loss spreads over all classes alike, or over yes and no; not for values and
+    links."""
+    average: Share = 0.0
+    """Validate and keep a moving average of the weights: each step weighs this many times as much as the next one, so
+    that 0.99 averages about 100 steps; 0 for the weights as they are."""
     monitor: Monitor = "auto"
     """Validation metric that selects the best epoch; auto is accuracy, micro_f1, mae, or hits50 for links."""
     patience: Annotated[int, Field(ge=0, le=1_000_000)] = 0
@@ -115,7 +125,11 @@ class JointRecipe(Record):
 
 
 class LoggingRecipe(Record):
-    """Loggers in addition to metrics.csv."""
+    """Loggers in addition to metrics.csv.
+
+    >>> sg.LoggingRecipe(tensorboard=True).wandb
+    'off'
+    """
 
     tensorboard: bool = False
     """Write event files for TensorBoard into the run folder."""
