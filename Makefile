@@ -11,7 +11,7 @@ SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
 .PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
-.PHONY: wheels test-wheel docs clean
+.PHONY: wheels test-wheel test-lowest docs clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,16 +90,29 @@ $(VENV)/release: $(VENV)/installed
 wheels: $(VENV)/release  ## Build the wheel and the source archive into dist and check them.
 	rm -rf dist build/dist
 	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m build --no-isolation --outdir build/dist . > build/wheels.log
-	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m auditwheel repair --wheel-dir dist build/dist/*.whl
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m auditwheel repair --zip-compression-level 9 --wheel-dir dist build/dist/*.whl
 	cp build/dist/*.tar.gz dist
 	$(BIN)/python tools/check_wheels.py dist
 
 test-wheel: wheels  ## Install the wheel where there is no compiler, train with it, run the tests against it.
 	$(BIN)/python tools/try_wheel.py dist
 
-docs: $(VENV)/installed  ## Build the site of the documentation into build/site; warnings are errors.
+LOWEST := build/lowest
+LOWEST_TESTS := tests/extract/test_contract.py tests/loading/test_loader.py tests/nn/test_model.py tests/nn/layers \
+  tests/recipe/test_file.py tests/recipe/test_recipe.py tests/tasks/test_task.py tests/training/test_build.py \
+  tests/training/test_checkpoint.py tests/training/test_loop.py tests/training/test_model_file.py \
+  tests/inference/test_predictor.py
+
+test-lowest:  ## Install the oldest versions that pyproject.toml allows, in a place of their own, and run a core of the tests.
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install -q -r constraints-lowest.txt pytest pytest-timeout pytest-xdist hypothesis networkx psutil PyYAML
+	$(LOWEST)/bin/python -m pip install -q -c constraints-lowest.txt .
+	$(LOWEST)/bin/python -m pytest -m "not slow" -n auto --dist worksteal $(LOWEST_TESTS)
+
+docs: $(VENV)/installed  ## Build the site into build/site, run its notebooks, check its links; warnings are errors.
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	$(BIN)/python tools/check_site.py build/site
 
 clean:  ## Remove everything that was built.
 	rm -rf $(VENV) build dist
