@@ -69,14 +69,18 @@ class Report:
         return "\n".join([f"## {self.title}", "", *table, *notes, *bars, ""])
 
 
-def options(description: str) -> argparse.Namespace:
-    """Read the options that every script takes; from here on freed memory is kept, for us and for every peer."""
+def options(description: str, add: Callable[[argparse.ArgumentParser], None] = lambda _: None) -> argparse.Namespace:
+    """Read the options that every script takes; from here on freed memory is kept, for us and for every peer.
+
+    add: adds options of a script's own.
+    """
     keep_freed_memory()
     parser = argparse.ArgumentParser(description=description)
     default = os.environ.get("SHADOW_NPZ", "../shared/data")
     parser.add_argument("--data", type=Path, default=Path(default), help="folder of .npz graphs (or SHADOW_NPZ)")
     parser.add_argument("--markdown", type=Path, help="append the table to this file")
     parser.add_argument("--quick", action="store_true", help="few targets, to see that the script works")
+    add(parser)
     return parser.parse_args()
 
 

@@ -18,7 +18,7 @@ from logistic import open_named
 
 from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.graph.record import Graph
-from shadow_gnn.inference.averaging import Member, join
+from shadow_gnn.inference.averaging import Member, chosen_weights, join
 from shadow_gnn.inference.correct_and_smooth import correct_and_smooth
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.recipe.file import read_recipe
@@ -77,7 +77,7 @@ def averaged(graph: Graph, parts: Sequence[np.ndarray]) -> np.ndarray:
         Member(str(number), "classes", width, lambda targets, part=part: part[targets])
         for number, part in enumerate(parts)
     ]
-    return join(members, graph, np.arange(graph.num_nodes), by_validation=True).predictions.scores
+    return join(members, graph, np.arange(graph.num_nodes), choose=chosen_weights).predictions.scores
 
 
 def measure(name: str, data: Path, num_seeds: int) -> Report:

@@ -19,7 +19,7 @@ ROOT = HERE.parent
 SCRIPTS = (
     *("ppr", "katz_heat", "induce", "khop", "extractors", "pair_scopes", "threads", "scaling", "seeds", "collate"),
     *("saint_sampling", "training_step", "epoch", "latency", "full_batch", "normal_inference", "learned"),
-    *("diffuse", "generate", "ingest", "disk_reads", "prediction_order", "names", "startup", "serving"),
+    *("diffuse", "generate", "ingest", "disk_reads", "prediction_order", "names", "startup", "serving", "dispatch"),
 )
 RECORDED = ROOT / "docs" / "benchmarks-recorded.md"
 SECTIONS = CACHE / "sections"

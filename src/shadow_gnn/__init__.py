@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from shadow_gnn.training.runs.run import resume_run as resume_run
     from shadow_gnn.training.runs.run import train_recipe as train_recipe
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each name lives, below shadow_gnn.
 _HOME = {

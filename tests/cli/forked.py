@@ -18,7 +18,8 @@ import json, sys
 from functools import partial
 from pathlib import Path
 from tests.faults.limits import enter_group, limit_data
-from tests.faults.trials import import_everything, run
+from tests.faults.trials import run
+from tests.faults.warm import import_everything
 
 def limit(case):
     if "group" in case:

@@ -344,3 +344,9 @@ def test_pyg_layers_give_the_same_in_a_batch_and_alone(drawn):
         out = conv(alone.x, alone.edge_index)
         torch.testing.assert_close(together[batch.root_n_id[scope]], out[0])
         torch.testing.assert_close(pooled[scope], out.mean(dim=0))
+
+
+def test_rows_of_every_second_node_are_found_by_a_view(drawn):
+    every_second = np.arange(6)[::2]
+    np.testing.assert_array_equal(array_rows(drawn, "y", every_second), [0, 20, 40])
+    np.testing.assert_array_equal(feature_rows(drawn, every_second)[:, 0], [0, 2, 4])

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.communities import communities, with_labels
+from tests.communities import communities, small_recipe, with_labels
 
 import shadow_gnn.tasks.task
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.tasks.task import LinkTask, NodeTask, label_kind, node_task, split_targets
+from shadow_gnn.training.run_setup import make_setup
 
 GRAPH = communities()
 
@@ -57,6 +58,7 @@ def test_unknown_labels_are_no_targets():
         (GRAPH, {"target": "values"}, "target must be 'classes', as the labels of the graph are, got 'values'"),
         (with_labels(GRAPH, "values"), {"target": "classes"}, "target must be 'values'"),
         (with_labels(GRAPH, "values"), {"class_weights": True}, "class_weights must be false unless"),
+        (with_labels(GRAPH, "values"), {"label_smoothing": 0.1}, "label_smoothing must be 0 for targets with values"),
         (labeled(np.zeros((2, 2), np.float32), train=[0]), {}, "labels must be [N] integers, [N] floats or [N, C]"),
         (
             labeled([0, 10**12], train=[0]),
@@ -94,6 +96,24 @@ def test_loss_of_labels_is_the_mean_times_their_number():
     assert NodeTask("multilabel", 2).loss(logits, y).item() == pytest.approx(2 * each.mean())
 
 
+def test_label_smoothing_mixes_the_loss_with_that_of_all_answers():
+    logits, y = torch.tensor([[2.0, 0.0, -1.0], [0.0, 1.0, 0.5]]), torch.tensor([0, 2])
+    plain, smooth = NodeTask("classes", 3), NodeTask("classes", 3, label_smoothing=0.3)
+    others = [plain.loss(logits, torch.full((2,), answer)).item() for answer in range(3)]
+    assert smooth.loss(logits, y).item() == pytest.approx(0.7 * plain.loss(logits, y).item() + 0.3 * np.mean(others))
+    yes = torch.tensor([[1, 0, 1], [0, 1, 1]], dtype=torch.uint8)
+    plain, smooth = NodeTask("multilabel", 3), NodeTask("multilabel", 3, label_smoothing=0.3)
+    others = [plain.loss(logits, torch.full((2, 3), answer)).item() for answer in (0, 1)]
+    mixed = 0.7 * plain.loss(logits, yes).item() + 0.3 * np.mean(others)
+    assert smooth.loss(logits, yes).item() == pytest.approx(mixed)
+
+
+def test_a_recipe_smooths_the_labels_of_its_task():
+    for kind in ("classes", "multilabel"):
+        recipe = small_recipe(training__label_smoothing=0.2)
+        assert make_setup(recipe, with_labels(GRAPH, kind)).task.label_smoothing == 0.2
+
+
 def test_values_are_learned_on_a_scale_of_their_own():
     graph = labeled(np.array([10, 30, 99], np.float32), train=[0, 1])
     task = node_task(graph)
@@ -108,11 +128,12 @@ def test_values_are_learned_on_a_scale_of_their_own():
     [
         (NodeTask("classes", 2), [[2.0, 0.0], [0.0, 1.0]], [0, 0]),
         (NodeTask("classes", 2, torch.tensor([1.0, 3.0])), [[2.0, 0.0], [0.0, 1.0]], [0, 1]),
+        (NodeTask("classes", 2, label_smoothing=0.1), [[2.0, 0.0], [0.0, 1.0]], [0, 0]),
         (NodeTask("multilabel", 2), [[0.3, -2.0], [1.0, 0.0]], [[1, 0], [0, 1]]),
         (NodeTask("values", 1, value_mean=20, value_deviation=10), [[0.5], [2.0]], [10.0, 30.0]),
         (LinkTask(), [[0.5], [2.0]], [1.0, 0.0]),
     ],
-    ids=["classes", "weighted classes", "multilabel", "values", "links"],
+    ids=["classes", "weighted classes", "smoothed classes", "multilabel", "values", "links"],
 )
 def test_loss_counts_each_target_by_its_weight(task, logits, y):
     logits, y = torch.tensor(logits), torch.tensor(y)

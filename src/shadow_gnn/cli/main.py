@@ -17,7 +17,7 @@ import typer
 
 from shadow_gnn.base.errors import RankError, RecipeError, ShadowError
 from shadow_gnn.cli.data import append, compact, diffuse, generate, get, importing, info
-from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, export, predict, recommend, serve
+from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, explore, export, predict, recommend, serve
 from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
 from shadow_gnn.cli.shared.ranks import check_command
@@ -69,6 +69,7 @@ _COMMANDS = {
         "evaluate": evaluate.evaluate_command,
         "predict": predict.predict_command,
         "explain": explain.explain_command,
+        "explore": explore.explore_command,
         "recommend": recommend.recommend_command,
         "serve": serve.serve_command,
         "correct": correct.correct_command,

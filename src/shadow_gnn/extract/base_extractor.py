@@ -36,6 +36,11 @@ class BaseExtractor(ABC):
 
     A kind is a frozen dataclass with a `kind` and a method `choose`. Its options are its fields: type and bounds are in
     the annotation, the explanation is the docstring under the field.
+
+    >>> issubclass(extract.PprExtractor, extract.BaseExtractor)
+    True
+    >>> extract.PprExtractor(topk=6).key == extract.PprExtractor(topk=6).key
+    True
     """
 
     kind: ClassVar[str]

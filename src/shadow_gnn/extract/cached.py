@@ -37,6 +37,11 @@ class CachedExtractor:
     Scopes are kept in memory, or in `folder` to outlive the process. Scopes that do not fit into `max_bytes` are
     extracted each time; none are evicted, because a loop over all targets would always evict those it needs next. They
     are identified by the extractor's key and the fingerprint of the graph, and of its features if they are read.
+
+    >>> cached = extract.CachedExtractor(extract.PprExtractor(topk=6), folder="kept")
+    >>> len(cached(graph, [0, 7]))
+    2
+    >>> cached.flush()
     """
 
     deterministic = True

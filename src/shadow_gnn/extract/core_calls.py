@@ -25,7 +25,14 @@ Core = Callable[..., tuple[Any, ...]]
 
 
 def check_targets(graph: Graph, targets: ArrayLike, owner: str) -> NDArray[np.int64]:
-    """Return targets, ids or names, as int64 [B, T], or raise a ValueError that names the first bad one."""
+    """Return targets, ids or names, as int64 [B, T], or raise a ValueError that names the first bad one.
+
+    >>> extract.check_targets(graph, [0, 7], "example").tolist()
+    [[0], [7]]
+    >>> extract.check_targets(graph, [40], "example")
+    Traceback (most recent call last):
+    ValueError: example: targets must be node ids from 0 to 39, got 40
+    """
     array = node_ids(graph, targets, owner)
     if array.size == 0 and array.ndim <= 1:
         return np.empty((0, 1), dtype=np.int64)

@@ -64,7 +64,7 @@ def feature_rows(graph: Graph, node_id: Ints, *, ask: bool | None = None) -> NDA
 def _stored_rows(graph: Graph, node_id: Ints, ask: bool | None) -> NDArray[np.float32]:
     features = graph.x
     assert features is not None
-    _check_index("node_id", node_id, features.shape[0])
+    node_id = _checked_index("node_id", node_id, features.shape[0])
     if not all(plain(array) for array in feature_arrays(features).values()):
         return features.rows(node_id)
     with _naming_folder(graph):
@@ -82,7 +82,7 @@ def array_rows(graph: Graph, name: ArrayName, index: Ints) -> NDArray[Any] | Non
     array: NDArray[Any] | None = getattr(graph, name)
     if array is None:
         return None
-    _check_index(name, index, len(array))
+    index = _checked_index(name, index, len(array))
     if not plain(array):
         return array[index]
     width = array.dtype.itemsize * math.prod(array.shape[1:])
@@ -138,12 +138,14 @@ def plain(array: NDArray[Any]) -> bool:
     )
 
 
-def _check_index(name: str, index: Ints, num_rows: int) -> None:
+def _checked_index(name: str, index: Ints, num_rows: int) -> Ints:
+    """Return an index without gaps between its entries in memory, as the core reads it."""
     if len(index) and not 0 <= int(index.min()) <= int(index.max()) < num_rows:
         wrong = int(index.min()) if index.min() < 0 else int(index.max())
         raise ValueError(
             f"collate: {name} must be looked up from 0 to {num_rows - 1}, got {wrong}; is it this graph's?"
         )
+    return np.ascontiguousarray(index)
 
 
 @contextmanager

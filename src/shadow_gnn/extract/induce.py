@@ -34,6 +34,9 @@ def induce(
     The target is always included; no other node may be given twice. A node with no path to a target inside the scope
     gives way to the next. Without `score` every node has score 1. max_nodes: most nodes of a scope; topk: most nodes
     for each of its targets. hide: any value but none removes the link of a pair.
+
+    >>> extract.induce(graph, [0], np.array([0, 3]), np.array([1, 2, 30]))[0].node_id.tolist()
+    [0, 1, 2]
     """
     groups = check_targets(graph, targets, "induce")
     offers = np.ascontiguousarray(node_id, dtype=np.int64)

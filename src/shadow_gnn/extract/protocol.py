@@ -24,6 +24,11 @@ class Extractor(Protocol):
 
     A scope depends only on the graph, the extractor's options, the seed and its own targets: never on the number of
     threads, on the other targets of the call or on their order.
+
+    >>> isinstance(extract.PprExtractor(topk=4), extract.BaseExtractor)
+    True
+    >>> len(extract.PprExtractor(topk=4)(graph, [0, 7], seed=0))
+    2
     """
 
     @property

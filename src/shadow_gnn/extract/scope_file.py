@@ -54,7 +54,11 @@ class ScopeNodes:
 
 @dataclass(frozen=True)
 class Origin:
-    """Source of a scope file."""
+    """Source of a scope file.
+
+    >>> extract.Origin(num_nodes=40, fingerprint=graph.fingerprint, made_by="example").num_nodes
+    40
+    """
 
     num_nodes: int
     """Nodes of the graph."""
@@ -101,7 +105,12 @@ class ScopeFile:
 
 
 def sorted_nodes(targets: Ints, ptr: Ints, node_id: Ints, score: NDArray[np.float32]) -> ScopeNodes:
-    """Sort scopes by target, and the nodes of each scope by score."""
+    """Sort scopes by target, and the nodes of each scope by score.
+
+    >>> chosen = extract.sorted_nodes(scopes.targets[:, 0], scopes.ptr, scopes.node_id, scopes.score)
+    >>> chosen.targets.tolist()
+    [0, 7]
+    """
     length = np.diff(ptr)
     by_target = np.argsort(targets, kind="stable")
     rank = np.empty(len(targets), np.int64)
@@ -114,6 +123,9 @@ def write_scope_file(path: str | Path, parts: Sequence[ScopeNodes], origin: Orig
     """Write scopes atomically, replacing any file; targets must ascend over all parts.
 
     The layout is that of safetensors: arrays targets, ptr, node_id, score, and a header with the origin.
+
+    >>> chosen = extract.sorted_nodes(scopes.targets[:, 0], scopes.ptr, scopes.node_id, scopes.score)
+    >>> extract.write_scope_file("mine.scopes", [chosen], extract.Origin(40, graph.fingerprint, "example"))
     """
     path, parts = Path(path), [part for part in parts if len(part)]
     before = -1

@@ -18,7 +18,12 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Seeds:
-    """Nodes with positive weights; the order in which they are given does not matter."""
+    """Nodes with positive weights; the order in which they are given does not matter.
+
+    >>> seeds = extract.Seeds({0: 3.0, 7: 1.0})
+    >>> len(extract.PprExtractor(topk=5)(graph, seeds)[0].node_id)
+    5
+    """
 
     node_id: Ints
     """[T], ascending; the weights of a node that is given twice are added."""

@@ -21,6 +21,13 @@ class Subgraphs:
     """One scope per row of `targets`; within a scope, nodes are ordered by hop, then by rank.
 
     Letters: B scopes, T targets in each, N nodes and E edges of all scopes together.
+
+    >>> scopes
+    Subgraphs(scopes: 2; nodes: 12; edges: 36)
+    >>> scopes[1].targets.tolist(), scopes[1].hop.tolist()
+    ([[7]], [0, 1, 1, 1, 1, 2])
+    >>> len(scopes[1].indptr), len(scopes[1].indices)
+    (7, 18)
     """
 
     targets: NDArray[np.int64]

@@ -66,6 +66,13 @@ class Batch:
 
     A joined batch is one graph that all targets share, for normal GNNs: subgraph is 0 everywhere, rows are in hop order
     from the nearest target, and rows of the last hop may be empty where nothing reads them.
+
+    >>> batch
+    Batch(scopes: 2; nodes: 12; edges: 36; order: hop; features: 2; labels: 2; device: cpu)
+    >>> batch.node_id[batch.target_node[:, 0]]
+    tensor([0, 7])
+    >>> batch.to_pyg().num_graphs
+    2
     """
 
     targets: Tensor
@@ -258,6 +265,10 @@ def collate(
     model: the model, or branch, that will read the batch; it sets the order of rows and the edge arrays. order,
     edge_arrays: another order, and more edge arrays. edge_graph: the graph of the scopes' edges, if it is not `graph`.
     target_row [B]: the rows of these targets in a longer list.
+
+    >>> batch = sg.collate(graph, extract.PprExtractor(topk=6)(graph, [0, 7]))
+    >>> batch.num_nodes, batch.x.shape
+    (12, torch.Size([12, 2]))
     """
     edge_graph, layout = graph if edge_graph is None else edge_graph, layout_for("collate", model, order, edge_arrays)
     check_layout("collate", edge_graph, layout)

@@ -31,7 +31,12 @@ def prepare_reads(*graphs: Graph) -> None:
 
 
 class Loader(EpochLoader):
-    """Batches over targets, the same for any prefetch depth, number of threads or process."""
+    """Batches over targets, the same for any prefetch depth, number of threads or process.
+
+    >>> loader = sg.Loader(graph, extract.PprExtractor(topk=6), range(40), batch_size=16)
+    >>> [len(batch) for batch in loader]
+    [16, 16, 8]
+    """
 
     def __repr__(self) -> str:
         """Show the number of targets and batches, and the extractor."""

@@ -35,6 +35,12 @@ class ExtractorSampler(BaseSampler):  # type: ignore[misc]
 
     `edge` of the output is the graph's edge_id, the column of the edge_index that it was built from (see from_data),
     or the position in its indices where it has no edge_id. `batch` is the scope of each node.
+
+    >>> from torch_geometric.loader import NodeLoader
+    >>> sampler = sg.ExtractorSampler(graph, extract.PprExtractor(topk=6))
+    >>> loader = NodeLoader(graph.to_pyg(), sampler, input_nodes=torch.tensor([0, 7]), batch_size=2)
+    >>> next(iter(loader)).n_id[:2]
+    tensor([0, 7])
     """
 
     def __init__(

@@ -45,6 +45,10 @@ def closure_batch(
 
     degree is that of the graph: the number of senders, or the sum of their weights with edge array weight. edge_scale
     (with fanouts) is senders / drawn senders. features, edge_arrays, target_row: see batch.collate.
+
+    >>> whole = sg.closure_batch(graph, [0, 7], num_hops=2)
+    >>> whole.num_nodes, whole.joined
+    (16, True)
     """
     check_layout("closure_batch", graph, BatchLayout("hop", tuple(edge_arrays)))
     nodes = single_targets(graph, targets, "closure_batch")

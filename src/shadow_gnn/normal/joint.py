@@ -33,6 +33,10 @@ class JointLoader:
 
     `loader.epoch(n)` gives the batches of epoch n and depends on nothing else. A block keeps its targets, so its nodes
     can be kept; the blocks of a batch change from epoch to epoch.
+
+    >>> loader = sg.JointLoader(graph, extract.PprExtractor(topk=6), range(40), batch_size=20, block_size=5)
+    >>> next(iter(loader)).joined
+    True
     """
 
     def __init__(

@@ -30,6 +30,10 @@ class SaintLoader:
 
     `loader.epoch(n)` gives the batches of epoch n and depends on nothing else; `for batch in loader` runs epoch 0, the
     next time epoch 1, and so on. The targets of an epoch are random.
+
+    >>> loader = sg.SaintLoader(graph, graph.splits["train"], sg.WalkSampler(num_walks=4), num_steps=3)
+    >>> len(list(loader))
+    3
     """
 
     shuffle = True

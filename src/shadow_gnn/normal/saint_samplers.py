@@ -55,7 +55,11 @@ class EdgeSampler:
 
 @dataclass(frozen=True)
 class WalkSampler:
-    """Start random walks at training targets, uniformly, and take every visited node ("rw")."""
+    """Start random walks at training targets, uniformly, and take every visited node ("rw").
+
+    >>> sg.WalkSampler(num_walks=100, walk_length=4).walk_length
+    4
+    """
 
     num_walks: int = 2000
     """Walks of a subgraph; two may start at the same target."""
@@ -89,7 +93,12 @@ Sampler = NodeSampler | EdgeSampler | WalkSampler | FrontierSampler
 
 
 class Drawer:
-    """Draws the subgraphs of one graph by seed and number, independent of earlier draws."""
+    """Draws the subgraphs of one graph by seed and number, independent of earlier draws.
+
+    >>> drawer = sg.Drawer(graph, graph.splits["train"], sg.WalkSampler(num_walks=4))
+    >>> sg.count_subgraphs(drawer, coverage=5).num_targets
+    20
+    """
 
     def __init__(self, graph: Graph, targets: ArrayLike, sampler: Sampler) -> None:
         """Check the targets [T] and build the sampler's tables, at most in one pass over the edges."""

@@ -69,6 +69,10 @@ def count_subgraphs(
 
     Subgraphs come in blocks of 64, so the result depends on (drawer, coverage, seed) and not on the threads. Memory is
     one int32 for each node and edge.
+
+    >>> drawer = sg.Drawer(graph, graph.splits["train"], sg.WalkSampler(num_walks=4))
+    >>> sg.count_subgraphs(drawer, coverage=5).num_targets
+    20
     """
     check_int("count_subgraphs", "coverage", coverage, 1)
     node_count = np.zeros(drawer.graph.num_nodes, np.int32)

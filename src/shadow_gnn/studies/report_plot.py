@@ -20,7 +20,11 @@ _MOST_CLASSES = 30
 
 
 def plot_report(report: Report, path: str | Path | None = None) -> Figure:
-    """Draw the confusion matrix, or recall and precision of labels, next to the calibration; write it to a path."""
+    """Draw the confusion matrix, or recall and precision of labels, next to the calibration; write it to a path.
+
+    >>> report = sg.evaluate_split(predictor, "test", report=True).report
+    >>> figure = sg.plot_report(report, "report.png")
+    """
     if report.calibration is None:
         raise ValueError("plot_report: report must be of classes or labels, got one of values")
     order = np.sort(np.argsort(-report.count, kind="stable")[:_MOST_CLASSES])

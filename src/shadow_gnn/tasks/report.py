@@ -229,6 +229,11 @@ def _roc_auc(score: NDArray[Any], known: NDArray[np.bool_]) -> float:
     return math.nan if known.all() or not known.any() else auc(score[known], score[~known])
 
 
+def bin_of(probability: Floats) -> Ints:
+    """Return the bin of each probability. [B]"""
+    return np.clip(np.ceil(probability * NUM_BINS).astype(np.int64) - 1, 0, NUM_BINS - 1)
+
+
 def _calibration(kind: Kind, judged: Judged, known: NDArray[np.bool_]) -> Calibration:
     """Compare the probability of the predicted class, or of every label, with the share that is right."""
     assert judged.probability is not None
@@ -238,7 +243,7 @@ def _calibration(kind: Kind, judged: Judged, known: NDArray[np.bool_]) -> Calibr
     else:
         given, right = judged.probability.reshape(-1).astype(np.float64), known.reshape(-1)
     low = np.arange(NUM_BINS) / NUM_BINS
-    place = np.clip(np.ceil(given * NUM_BINS).astype(np.int64) - 1, 0, NUM_BINS - 1)
+    place = bin_of(given)
     count = np.bincount(place, minlength=NUM_BINS)
     sums = np.bincount(place, given, NUM_BINS), np.bincount(place, right, NUM_BINS)
     return Calibration(low, count, *(_ratio(total, count) for total in sums))

@@ -43,6 +43,8 @@ class NodeTask:
     """[C], logit of the frequency of each label among the training targets, at which a head may start; None for 0."""
     threshold: Tensor | None = None
     """[C], logit above which each label is predicted; None for 0, a probability of 0.5."""
+    label_smoothing: float = 0.0
+    """Share of each known label that the loss takes from it: for all classes alike, or half of it for yes and no."""
 
     def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
         """Return the mean loss of some targets, at least in float32: logits [B, C], y as in the graph.
@@ -54,7 +56,7 @@ class NodeTask:
             return (weight * self._losses(logits, y)).mean()
         if self.target == "classes":
             if self.class_weight is None:
-                return functional.cross_entropy(logits, y)
+                return functional.cross_entropy(logits, y, label_smoothing=self.label_smoothing)
             return self._losses(logits, y).mean()
         if self.target == "multilabel":
             return self._losses(logits, y).mean()
@@ -63,13 +65,12 @@ class NodeTask:
     def _losses(self, logits: Tensor, y: Tensor) -> Tensor:
         """Return the loss of each target; their mean is the loss of the batch. [B]"""
         if self.target == "classes":
-            losses = functional.cross_entropy(logits, y, reduction="none")
+            losses = functional.cross_entropy(logits, y, reduction="none", label_smoothing=self.label_smoothing)
             return losses if self.class_weight is None else self.class_weight.to(logits.device)[y] * losses
         if self.target == "multilabel":
             weight = None if self.class_weight is None else self.class_weight.to(logits)
-            losses = functional.binary_cross_entropy_with_logits(
-                logits, y.to(logits.dtype), pos_weight=weight, reduction="none"
-            )
+            said = (1 - self.label_smoothing) * y.to(logits.dtype) + self.label_smoothing / 2
+            losses = functional.binary_cross_entropy_with_logits(logits, said, pos_weight=weight, reduction="none")
             return losses.sum(dim=1)
         return functional.mse_loss(logits[:, 0], self._scaled(y).to(logits.dtype), reduction="none")
 
@@ -117,10 +118,20 @@ class LinkTask:
 Task = NodeTask | LinkTask
 
 
-def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_weights: bool = False) -> NodeTask:
+def node_task(
+    graph: Graph,
+    target: Literal["auto"] | Target = "auto",
+    *,
+    class_weights: bool = False,
+    label_smoothing: float = 0.0,
+) -> NodeTask:
     """Make the task of a graph's labels; class weights and the scale of values come from the training targets.
 
     A ValueError reports missing labels or splits, or labels of another kind than `target`.
+
+    >>> task = sg.node_task(graph)
+    >>> task.target, task.out_dim
+    ('classes', 2)
     """
     found = label_kind(graph)
     if target not in ("auto", found):
@@ -129,12 +140,15 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
         raise ValueError(
             "task: class_weights must be false unless targets have classes or labels, here they have values"
         )
+    if label_smoothing and found == "values":
+        raise ValueError(f"training: label_smoothing must be 0 for targets with values, got {label_smoothing}")
     assert graph.y is not None
     train = split_targets(graph, "train")
     if found == "multilabel":
         labels = _labels(graph, train)
         weight = _label_weight(labels) if class_weights else None
-        return NodeTask(found, graph.y.shape[1], weight, prior=_label_prior(labels))
+        prior = _label_prior(labels)
+        return NodeTask(found, graph.y.shape[1], weight, prior=prior, label_smoothing=label_smoothing)
     if found == "values":
         values = _labels(graph, train).astype(np.float64)
         if np.abs(values).max() > MAX_VALUE:
@@ -143,7 +157,8 @@ def node_task(graph: Graph, target: Literal["auto"] | Target = "auto", *, class_
     num_classes = _largest_class(graph) + 1
     if num_classes > MAX_CLASSES:
         raise ValueError(f"task: classes must be below {MAX_CLASSES:,}, the graph has class {num_classes - 1:,}")
-    return NodeTask(found, num_classes, _class_weight(_labels(graph, train), num_classes) if class_weights else None)
+    weight = _class_weight(_labels(graph, train), num_classes) if class_weights else None
+    return NodeTask(found, num_classes, weight, label_smoothing=label_smoothing)
 
 
 def label_kind(graph: Graph) -> Target:

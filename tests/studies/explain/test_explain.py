@@ -181,6 +181,24 @@ def test_tables_are_sorted_by_size_and_named(one):
     assert "<img" not in explain(one, None, 0)._repr_html_()
 
 
+def test_a_picture_has_a_legend_and_few_names_that_never_meet(one):
+    from itertools import combinations
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from shadow_gnn.studies.figures import boxes_meet
+
+    figure = explain(one, None, 0).plot()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["target", "speaks for it", "speaks against it"]
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    texts = [text for text in figure.axes[0].texts if text.get_text()]
+    assert 1 <= len(texts) <= 25
+    boxes = [text.get_window_extent(canvas.get_renderer()).extents for text in texts]
+    assert not any(boxes_meet(first, second) for first, second in combinations(boxes, 2))
+
+
 def test_pictures_and_pages_are_written_by_the_ending(one, tmp_path):
     found = explain(one, None, [0, 3])
     assert isinstance(found[0].plot(), Figure)

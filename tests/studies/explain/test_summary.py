@@ -13,6 +13,8 @@ from shadow_gnn import explain, summarize_split
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import NodeNames
 from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.tasks.links.splits import make_splits
+from shadow_gnn.training.link_setup import split_options
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -127,7 +129,25 @@ def test_equal_weights_and_scopes_of_one_node_have_summaries(tmp_path):
     assert [bucket.name for bucket in found.accuracy["homophily"]] == ["no known edge"]
 
 
-def test_links_have_no_summary(tmp_path):
+def test_links_are_summarized_on_the_graph_without_held_out_ones(tmp_path):
     predictor = predictor_of(near_ring(), tmp_path, task__kind="link")
-    with pytest.raises(ValueError, match="explain: summary must be of a model that predicts nodes"):
-        summarize_split(predictor, "test")
+    found = summarize_split(predictor, "test")
+    config = predictor.trained.config
+    links = make_splits(predictor.graph, split_options(config.link, config.seed))
+    pairs = links.pairs_of("test")
+    judge = Predictor(predictor.trained, links.graph_of("test"), warn=lambda _: None)
+    right = (judge.predict(pairs.pairs).probability > 0.5) == pairs.labels
+    assert (found.num_targets, found.metric) == (len(pairs), "accuracy")
+    assert found.value == pytest.approx(right.mean())
+    degree = judge.graph.degrees(pairs.pairs.reshape(-1)).reshape(-1, 2).min(axis=1)
+    for bucket in found.accuracy["degree"]:
+        low, *high = map(int, bucket.name.split(" to "))
+        rows = (degree >= low) & (degree <= (high or [low])[0])
+        assert (bucket.count, bucket.value) == (rows.sum(), pytest.approx(right[rows].mean()))
+    assert set(found.contributions) == {"hop"}
+    each = explain(judge, None, pairs.pairs)
+    share = sum(np.abs(one.node_contribution[one.hop == 1]).sum() for one in each)
+    every = sum(np.abs(one.node_contribution[one.hop > 0]).sum() for one in each)
+    assert found.contributions["hop"][0].share == pytest.approx(share / every, rel=1e-4)
+    some = summarize_split(predictor, "test", num_targets=10, seed=1)
+    assert (some.num_targets, sum(bucket.count for bucket in some.accuracy["degree"])) == (10, 10)

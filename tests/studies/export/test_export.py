@@ -101,6 +101,7 @@ def test_links_are_exported_with_both_ends(tmp_path):
     [
         ({"model": {"readout": "mean"}}, "the readout mean"),
         ({"model": {"layer": "GraphConv"}}, "the PyG layer GraphConv"),
+        ({"model": {"layer": "transformer"}}, "the layer transformer"),
         ({"inputs": {"learned_dim": 4}}, r"has \[inputs\] computed from the whole graph"),
     ],
 )

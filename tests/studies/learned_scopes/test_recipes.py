@@ -67,6 +67,7 @@ def test_phase_2_is_the_recipe_on_the_scope_file(tmp_path):
     ("recipe", "text"),
     [
         (small_recipe(model__layer="mlp"), 'model.layer must read messages, got "mlp"'),
+        (small_recipe(model__layer="transformer"), 'model.layer must read messages, got "transformer"'),
         (small_recipe(task={"kind": "link"}), 'task.kind must be "node", got "link"'),
         (small_recipe(extractor=None, training__method="full"), 'training.method must be "shadow", got "full"'),
         (small_recipe(extractor=None, branches=[{}, {}]), "branches must be left out, got 2"),

@@ -56,7 +56,7 @@ def ensemble_command(
 
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.cli.shared.progress import progress_bar
-    from shadow_gnn.inference.averaging import check_members, join
+    from shadow_gnn.inference.averaging import check_members, chosen_weights, join
     from shadow_gnn.inference.table_file import check_out, write_table
     from shadow_gnn.tasks.metrics import METRICS
 
@@ -69,7 +69,7 @@ def ensemble_command(
         check_members(found)
         judge = _judge(found, graph)
         chosen = _choose_targets(found, judge, targets)
-        joined = join(found, judge, chosen, by_validation=weights == "valid")
+        joined = join(found, judge, chosen, choose=chosen_weights if weights == "valid" else None)
     count = write_table(out, judge, joined.predictions)
     metric = METRICS[joined.predictions.kind][0]
     if as_json:
@@ -80,7 +80,7 @@ def ensemble_command(
 
 
 def _runs(members: list[Path]) -> list[Path]:
-    """Return the runs and tables to average: a hybrid stands for its two models."""
+    """Return the runs and tables to average: a hybrid stands for its models."""
     from shadow_gnn.inference.hybrid import hybrid_recipes, is_hybrid
 
     return [

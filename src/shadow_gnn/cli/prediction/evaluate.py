@@ -34,7 +34,8 @@ def evaluate_command(
     --extractor gives the metrics on other scopes than those of training, with the same weights: also for a normal GNN,
     which then reads the scope of a target instead of the whole graph.
 
-    A hybrid of `shadow train --graph` has the metrics of the weighted mean of its two models.
+    A hybrid of `shadow train --graph` has the metrics of the weighted mean of its models; --extractor gives scopes
+    to its normal GNNs too, as in `shadow serve`.
 
     --report lists precision, recall, F1 and ROC-AUC of each class, confusions, calibration and the surest errors;
     --plot draws confusions and calibration.
@@ -49,6 +50,7 @@ def evaluate_command(
     """
     from dataclasses import fields
 
+    from shadow_gnn.cli.shared.options import extractor_option
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.trained import open_run_predictor
     from shadow_gnn.inference.evaluation import evaluate_split
@@ -56,13 +58,14 @@ def evaluate_command(
 
     warnings: list[str] = []
     if is_hybrid(run):
-        for name, given in (("--extractor", extractor), ("--report", report or None), ("--plot", plot)):
+        for name, given in (("--report", report or None), ("--plot", plot)):
             if given is not None:
                 raise ValueError(
                     f"evaluate: {name} must be used with one model, such as {run / 'scopes'}, got a hybrid"
                 )
         with progress_bar() as progress:
-            found = evaluate_hybrid(open_hybrid(run), split, graph, progress)
+            scopes = None if extractor is None else extractor_option(extractor, "evaluate")
+            found = evaluate_hybrid(open_hybrid(run), split, graph, progress, extractor=scopes)
     else:
         predictor = open_run_predictor(run, graph, extractor, command="evaluate", warnings=warnings)
         with progress_bar() as progress:

@@ -62,8 +62,8 @@ def predict_command(
     --extractor predicts on other scopes than those of training, with the same weights: also for a normal GNN, which
     then reads the scope of a target instead of the whole graph.
 
-    A hybrid of `shadow train --graph` is predicted by the weighted mean of its two models, in memory; training nodes by
-    its model on scopes, which does not see their labels.
+    A hybrid of `shadow train --graph` is predicted by the weighted mean of its models, in memory; training nodes by
+    its model on scopes, which does not see their labels. --extractor gives scopes to the other models too.
 
     --new-nodes and --new-edges add rows to the graph for this command only, encoded as in its import (--nodes); the
     new nodes are then the targets, unless --targets names others.
@@ -94,11 +94,11 @@ def predict_command(
     # Arrow takes over Ctrl-C while it writes CSV: keep our own handler.
     pa.enable_signal_handlers(False)
     if is_hybrid(run):
-        others = {"--pairs": pairs, "--extractor": extractor, "--new-nodes": new_nodes, "--new-edges": new_edges}
+        others = {"--pairs": pairs, "--new-nodes": new_nodes, "--new-edges": new_edges}
         for name, given in (*others.items(), ("--embedding", embedding or None)):
             if given is not None:
                 raise ValueError(f"predict: {name} must be used with one model, such as {run / 'scopes'}, got a hybrid")
-        _predict_hybrid(run, out, targets, graph, probabilities=not no_probabilities, as_json=as_json)
+        _predict_hybrid(run, out, targets, graph, extractor, probabilities=not no_probabilities, as_json=as_json)
         return
     with joined_ranks() as ranks:
         warnings: list[str] = []
@@ -128,13 +128,21 @@ def predict_command(
 
 
 def _predict_hybrid(
-    run: Path, out: Path, targets: str, graph: str | None, *, probabilities: bool, as_json: bool
+    run: Path,
+    out: Path,
+    targets: str,
+    graph: str | None,
+    extractor: str | None,
+    *,
+    probabilities: bool,
+    as_json: bool,
 ) -> None:
-    """Write the weighted mean of the two models of a hybrid."""
+    """Write the weighted mean of the models of a hybrid."""
     import time
 
     import numpy as np
 
+    from shadow_gnn.cli.shared.options import extractor_option
     from shadow_gnn.cli.shared.progress import progress_bar
     from shadow_gnn.cli.shared.targets import choose_targets
     from shadow_gnn.inference.hybrid import hybrid_recipes, open_hybrid, predict_hybrid
@@ -142,12 +150,13 @@ def _predict_hybrid(
     from shadow_gnn.training.run_setup import open_recipe_graph
 
     check_out(out)
+    scopes = None if extractor is None else extractor_option(extractor, "predict")
     hybrid = open_hybrid(run)
     begin, opened = time.monotonic(), open_recipe_graph(graph or hybrid_recipes(run)["scopes"].graph)
     chosen = choose_targets("predict", opened, targets)
     nodes = np.arange(chosen) if isinstance(chosen, int) else chosen
     with progress_bar() as progress:
-        found = predict_hybrid(hybrid, nodes, opened, progress)
+        found = predict_hybrid(hybrid, nodes, opened, progress, extractor=scopes)
     write_table(out, opened, found, probabilities=probabilities)
     rate = len(nodes) / max(time.monotonic() - begin, 1e-9)
     if as_json:

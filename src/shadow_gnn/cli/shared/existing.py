@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shadow_gnn.base.errors import RecipeError, RunError
+from shadow_gnn.base.ready_recipes import ready_recipe
 from shadow_gnn.cli.shared.ranks import are_several
 
 _PAPER = "paper"
@@ -16,10 +17,10 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def existing_recipe(path: Path | None) -> Path | None:
-    """Return the path of a recipe unless it is missing; names of the paper's recipes pass."""
-    if path is not None and not path.exists() and path.parts[:1] != (_PAPER,) and not are_several():
-        raise RecipeError([f"{path}: no such file; shadow init writes a recipe for a graph"])
-    return path
+    """Return the path of a recipe unless it is missing; names of recipes of the package pass."""
+    if path is None or path.exists() or path.parts[:1] == (_PAPER,) or are_several() or ready_recipe(path):
+        return path
+    raise RecipeError([f"{path}: no such file; shadow init writes a recipe for a graph"])
 
 
 def picture_file(path: Path | None) -> Path | None:

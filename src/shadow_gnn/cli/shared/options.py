@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from shadow_gnn.extract.base_extractor import BaseExtractor
     from shadow_gnn.recipe import Recipe
 
+HostOption = Annotated[str, typer.Option(help="Address to listen on; another than this machine's needs a token.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(help="File with the token that callers must send; without it, the variable SHADOW_TOKEN."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the results as JSON, with nothing else on stdout.")]
 """The option of every command."""
 RECIPE_HELP = "Recipe: a TOML file, or paper/NAME for one of the paper's."

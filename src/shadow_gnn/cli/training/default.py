@@ -1,6 +1,6 @@
-"""Default: `shadow train` without a recipe, the lines that explain the choice, and the training of both models.
+"""Default: `shadow train` without a recipe, the lines that explain the choice, and the training of all models.
 
-Not for: the rules (training/defaults) or the folder of both models (inference/hybrid.py).
+Not for: the rules (training/defaults) or the folder of the models (inference/hybrid.py).
 """
 
 from __future__ import annotations
@@ -36,34 +36,35 @@ def chosen_recipes(
     if ranks.is_main:
         for choice in found.choices:
             say(f"{choice.setting}: {choice.reason}", to_stderr=to_stderr)
-    if network == "normal" and found.normal is None:
+    if network == "normal" and not found.normals:
         raise ValueError("train: --network must be scopes for this graph, got normal; the lines above tell the reason")
     return found
 
 
 def single_recipe(found: DefaultRecipe, network: Network, ranks: Ranks) -> Recipe | None:
     """Return the recipe if one model is to be trained, or None for the hybrid; several processes train on scopes."""
+    from shadow_gnn.training.defaults import NORMAL
+
     if network == "normal":
-        return found.normal
-    return found.recipe if network == "scopes" or found.normal is None or not ranks.alone else None
+        return found.normals[NORMAL]
+    return found.recipe if network == "scopes" or not found.normals or not ranks.alone else None
 
 
 def train_default(found: DefaultRecipe, folder: Path, *, any_size: bool, as_json: bool) -> None:
-    """Train both models and show their mean."""
+    """Train all models and show their mean."""
     from shadow_gnn.base.ranks import ALONE
     from shadow_gnn.cli.shared.live import shown_run
     from shadow_gnn.inference.hybrid import train_hybrid
     from shadow_gnn.training.runs.run import RunOptions
 
-    assert found.normal is not None
     with shown_run(folder, ALONE, to_stderr=as_json) as live:
         options = RunOptions(watcher=live, check_memory=not any_size)
-        hybrid = train_hybrid(found.normal, found.recipe, folder, options)
+        hybrid = train_hybrid(found.members, folder, options)
     show_hybrid(folder, dict(hybrid.result), as_json=as_json)
 
 
 def show_hybrid(folder: Path, result: dict[str, Any], *, as_json: bool) -> None:
-    """Print weights and metrics of both models and of their mean, and the reason of the weights."""
+    """Print weights and metrics of the models and of their mean, and the reason of the weights."""
     if as_json:
         print_json({"folder": folder, **result})
         return
@@ -74,7 +75,7 @@ def show_hybrid(folder: Path, result: dict[str, Any], *, as_json: bool) -> None:
     ]
     rows.append(("mean", "", number(result["valid"].get(metric)), number(result["test"].get(metric))))
     print_table(("model", "weight", f"valid {metric}", f"test {metric}"), rows)
-    typer.echo(f"weights chosen on validation; {result['cpu_seconds']:.0f} CPU s of training; {folder}")
+    typer.echo(f"models chosen by the loss on validation; {result['cpu_seconds']:.0f} CPU s of training; {folder}")
     alone = next((name for name, weight in result["weights"].items() if weight == 1), None)
     if alone is not None:
-        typer.echo(f"the other model adds nothing: use {folder / alone} alone")
+        typer.echo(f"the other models add nothing: use {folder / alone} alone")

@@ -65,7 +65,7 @@ def train_command(
     network: Annotated[
         Network | None,
         typer.Option(
-            help="Without a recipe: a normal GNN and a model on scopes with their mean, or one of the two.",
+            help="Without a recipe: normal GNNs and a model on scopes with their mean, or one of the models.",
             show_default="hybrid",
         ),
     ] = None,

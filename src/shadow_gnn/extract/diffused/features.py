@@ -28,7 +28,12 @@ _GROUP = 64
 
 @dataclass(frozen=True)
 class FeatureNeighbors:
-    """Cosine of the angle between features, where it is above 0; a node of zero features has no neighbors."""
+    """Cosine of the angle between features, where it is above 0; a node of zero features has no neighbors.
+
+    >>> similar = extract.diffuse_graph(graph, extract.FeatureNeighbors(), extract.Kept(topk=3))
+    >>> similar.num_nodes
+    40
+    """
 
     search: Search = "exact"
     """How neighbors are found."""

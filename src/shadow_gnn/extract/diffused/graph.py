@@ -27,7 +27,11 @@ D^-1/2 S D^-1/2, only for undirected results."""
 
 @dataclass(frozen=True)
 class Kept:
-    """Which scores become edges, and with which weights."""
+    """Which scores become edges, and with which weights.
+
+    >>> extract.Kept(topk=8, normalize="symmetric")
+    Kept(topk=8, threshold=0.0, directed=None, normalize='symmetric')
+    """
 
     topk: int | None = 64
     """Most entries of a row, including the node's own, which is removed afterwards; None for any number."""
@@ -63,6 +67,9 @@ def diffuse_graph(
 
     Nodes, features, labels, splits and names are those of `graph`. Scores are computed in bounded blocks; kept entries
     take about 40 bytes each.
+
+    >>> extract.diffuse_graph(graph, extract.PprDiffusion(), extract.Kept(topk=4)).edge_weight is not None
+    True
     """
     kept = kept or Kept()
     directed = graph.directed if kept.directed is None else kept.directed

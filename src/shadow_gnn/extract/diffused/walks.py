@@ -27,7 +27,11 @@ _MOST_ROWS = 256
 
 @dataclass(frozen=True)
 class PprDiffusion:
-    """Personalized PageRank: sum over k of teleport (1 - teleport)^k T^k."""
+    """Personalized PageRank: sum over k of teleport (1 - teleport)^k T^k.
+
+    >>> extract.diffuse_graph(graph, extract.PprDiffusion(teleport=0.2), extract.Kept(topk=4)).num_nodes
+    40
+    """
 
     teleport: float = 0.15
     """Restart probability; smaller reaches further."""
@@ -63,7 +67,11 @@ class PprDiffusion:
 
 @dataclass(frozen=True)
 class HeatDiffusion:
-    """Heat kernel: sum over k of e^-time time^k / k! T^k."""
+    """Heat kernel: sum over k of e^-time time^k / k! T^k.
+
+    >>> extract.diffuse_graph(graph, extract.HeatDiffusion(time=2.0), extract.Kept(topk=4)).num_nodes
+    40
+    """
 
     time: float = 3.0
     """How long the heat spreads: the mean number of steps."""

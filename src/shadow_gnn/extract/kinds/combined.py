@@ -29,7 +29,11 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Part:
-    """One term of a combined score."""
+    """One term of a combined score.
+
+    >>> extract.Part(extract.PprExtractor(topk=6), weight=2.0).weight
+    2.0
+    """
 
     extractor: BaseExtractor
     """Extractor of these scores; topk, if a recipe leaves it out, is that of the combination."""
@@ -53,6 +57,10 @@ class CombinedExtractor(BaseExtractor):
     Candidates are the nodes of the parts' scopes. A part's scores are divided by the best of them in the same scope
     that is not a target's; a node outside a part's scope gets nothing from it. A node with no path to a target inside
     the scope gives way to the next in rank. The parts have the combination's own hide and num_threads.
+
+    >>> parts = (extract.Part(extract.PprExtractor(), weight=2.0), extract.Part(extract.KatzExtractor()))
+    >>> sorted(extract.CombinedExtractor(parts, topk=5)(graph, [0])[0].node_id.tolist())
+    [0, 1, 2, 38, 39]
     """
 
     kind = "combined"

@@ -32,6 +32,12 @@ class FileExtractor(BaseExtractor):
     Several targets in a row share one scope: the score of a node is the mean of those it has for each of them. A node
     with no path to a target inside the scope gives way to the next in rank. The file is opened when first needed.
     For pairs, hide before and after are the same here.
+
+    >>> chosen = extract.sorted_nodes(scopes.targets[:, 0], scopes.ptr, scopes.node_id, scopes.score)
+    >>> origin = extract.Origin(graph.num_nodes, graph.fingerprint, "example")
+    >>> extract.write_scope_file("chosen.scopes", [chosen], origin)
+    >>> sorted(extract.FileExtractor("chosen.scopes", topk=3)(graph, [7])[0].node_id.tolist())
+    [6, 7, 8]
     """
 
     kind = "file"

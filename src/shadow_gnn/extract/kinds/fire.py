@@ -34,6 +34,10 @@ class FireExtractor(BaseExtractor):
 
     A node that burns but has no path to the target inside the scope is left out. In a directed graph that holds for
     many nodes that caught fire backwards.
+
+    >>> scope = extract.FireExtractor(forward=0.5, max_nodes=8)(graph, [0], seed=1)[0]
+    >>> len(scope.node_id) <= 8
+    True
     """
 
     kind = "fire"

@@ -30,6 +30,9 @@ class KatzExtractor(BaseExtractor):
     walk goes from a node to those that send messages to it and counts the product of its weights. Several targets in a
     row share one scope, ranked by the mean of their scores. A node with no path to a target inside the scope gives way
     to the next in rank. The first call on a graph also finds its spectral bound.
+
+    >>> sorted(extract.KatzExtractor(topk=5)(graph, [0])[0].node_id.tolist())
+    [0, 1, 2, 38, 39]
     """
 
     kind = "katz"

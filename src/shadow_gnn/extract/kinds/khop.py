@@ -20,7 +20,12 @@ from shadow_gnn.graph.record import Graph
 
 @dataclass(frozen=True)
 class KhopExtractor(BaseExtractor):
-    """Random neighbors within a number of hops, drawn again in each epoch: the paper's L-hop extractor."""
+    """Random neighbors within a number of hops, drawn again in each epoch: the paper's L-hop extractor.
+
+    >>> scope = extract.KhopExtractor(num_hops=2, fanout=2)(graph, [0], seed=0)[0]
+    >>> int(scope.hop.max())
+    2
+    """
 
     kind = "khop"
     follows_changes = True
@@ -44,7 +49,11 @@ class KhopExtractor(BaseExtractor):
 
 @dataclass(frozen=True)
 class FullExtractor(BaseExtractor):
-    """All nodes within a number of hops: the scope of a normal GNN of that depth."""
+    """All nodes within a number of hops: the scope of a normal GNN of that depth.
+
+    >>> extract.FullExtractor(num_hops=1)(graph, [0])[0].node_id.tolist()
+    [0, 1, 2, 38, 39]
+    """
 
     kind = "full"
     follows_changes = True

@@ -19,7 +19,11 @@ from shadow_gnn.graph.record import Graph
 
 @dataclass(frozen=True)
 class NodeExtractor(BaseExtractor):
-    """The target alone; for a pair, both ends and the edge between them. A model on it is an MLP."""
+    """The target alone; for a pair, both ends and the edge between them. A model on it is an MLP.
+
+    >>> extract.NodeExtractor()(graph, [0, 7]).node_id.tolist()
+    [0, 7]
+    """
 
     kind = "node"
     follows_changes = True

@@ -28,6 +28,10 @@ class PprExtractor(BaseExtractor):
     The walk goes from a node to those that send messages to it, in proportion to edge weight, and restarts at the
     target with probability `teleport` at every step; from a dead end it always restarts. Several targets in a row share
     the restarts and one scope. A node with no path to a target inside the scope gives way to the next in rank.
+
+    >>> scope = extract.PprExtractor(topk=5)(graph, [0])[0]
+    >>> sorted(scope.node_id.tolist()), scope.hop.tolist()
+    ([0, 1, 2, 38, 39], [0, 1, 1, 1, 1])
     """
 
     kind = "ppr"
@@ -76,6 +80,10 @@ class StochasticPprExtractor(PprExtractor):
     Nodes are drawn without replacement with probability proportional to score; the target is always kept. Candidates
     are all nodes that the push for the topk touches and whose score is above the threshold. A drawn node with no path
     to a target inside the scope gives way to the next one drawn.
+
+    >>> drawn = extract.StochasticPprExtractor(topk=5)
+    >>> len(drawn(graph, [0], seed=1)[0].node_id) <= 5, drawn.for_evaluation().kind
+    (True, 'ppr')
     """
 
     kind = "stochastic-ppr"

@@ -30,6 +30,10 @@ class RwrExtractor(BaseExtractor):
     mean is the personalized PageRank up to the error of a ratio, and it is off by about sqrt(score / visits). Of nodes
     with as many visits, the one found after fewer steps comes first. Walks are drawn by the target alone, so that
     scopes stay the same unless `resample` is set.
+
+    >>> scope = extract.RwrExtractor(topk=5, num_walks=500)(graph, [0])[0]
+    >>> int(scope.node_id[0]), len(scope.node_id)
+    (0, 5)
     """
 
     kind = "rwr"

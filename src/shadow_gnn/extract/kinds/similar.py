@@ -32,6 +32,9 @@ class SimilarExtractor(BaseExtractor):
     several targets, the mean of c over them. Features that are all zero count as at a right angle to everything. Of
     equally alike nodes the one of higher PageRank comes first. A node with no path to a target inside the scope gives
     way to the next in rank.
+
+    >>> sorted(extract.SimilarExtractor(topk=5, candidates=10)(graph, [0])[0].node_id.tolist())
+    [0, 1, 2, 38, 39]
     """
 
     kind = "similar"

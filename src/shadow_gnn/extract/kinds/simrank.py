@@ -38,6 +38,10 @@ class SimrankExtractor(BaseExtractor):
     Similar nodes are as a rule two steps from the target and not joined to it by themselves. So the nodes on walks that
     met are ranked too: each by the largest part of any one candidate's similarity that came through it, or its own
     similarity if that is more. That number is its score.
+
+    >>> scope = extract.SimrankExtractor(topk=5)(graph, [0])[0]
+    >>> int(scope.node_id[0])
+    0
     """
 
     kind = "simrank"

@@ -101,9 +101,10 @@ class KnownLabels:
         """Write the labels themselves, if they are columns, and the sums as floats."""
         width, start = self.vectors.shape[1], 0
         if self.own:
-            chosen = self.vectors[node_id]
+            old = np.flatnonzero(node_id < self.vectors.shape[0])  # Nodes that were added later have no labels.
+            chosen = self.vectors[node_id[old]]
             out[:, :width] = 0
-            out[np.repeat(np.arange(len(node_id)), np.diff(chosen.indptr)), chosen.indices] = 1
+            out[np.repeat(old, np.diff(chosen.indptr)), chosen.indices] = 1
             start = width
         for hop, part in enumerate(sums, start=1):
             assert self.operator is not None

@@ -23,7 +23,10 @@ def plot_comparison(
     cost: str = "multiply-adds of one prediction",
     quality: str = "test accuracy",
 ) -> Figure:
-    """Draw each name's (cost, quality), the cost on a log scale; write it if a path is given."""
+    """Draw each name's (cost, quality), the cost on a log scale; write it if a path is given.
+
+    >>> figure = sg.plot_comparison({"scopes": (1e6, 0.77), "normal": (1e8, 0.78)}, "comparison.png")
+    """
     if not points or any(value <= 0 for value, _ in points.values()):
         raise ValueError("plot_comparison: points must be at least one, with costs above 0")
     with picture(path, (7.5, 4.5)) as figure:

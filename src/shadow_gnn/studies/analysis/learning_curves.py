@@ -49,7 +49,11 @@ class Curve:
 
 
 def read_curve(folder: str | Path) -> Curve:
-    """Read the metrics.csv of a run folder; a fault of the file is a SourceError."""
+    """Read the metrics.csv of a run folder; a fault of the file is a SourceError.
+
+    >>> len(sg.read_curve("runs/first").epoch)
+    2
+    """
     path = Path(folder) / "metrics.csv"
     try:
         text = read_bytes(path, _MAX_BYTES, SourceError).decode()
@@ -77,6 +81,8 @@ def plot_learning_curves(
     """Draw the curves of some runs by name: the metric above (validation bold, training thin), the loss below.
 
     along: "seconds" compares runs with epochs of different duration.
+
+    >>> figure = sg.plot_learning_curves({"first": sg.read_curve("runs/first")}, "curves.png")
     """
     if not curves:
         raise ValueError("plot_learning_curves: curves must not be empty")

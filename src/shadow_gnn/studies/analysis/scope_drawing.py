@@ -42,6 +42,10 @@ def draw_scope(
 
     labels: a short text for each node of the scope; the best 25 are written where they overlap nothing. classes: the
     class of each node, shown by color; without them, colors show hops.
+
+    >>> figure = sg.draw_scope(scopes[0], "scope.png", title="node 0")
+    >>> type(figure).__name__
+    'Figure'
     """
     num_nodes = len(scope.node_id)
     if len(scope) != 1:

@@ -76,7 +76,12 @@ class Problem:
 
 
 def make_problem(graph: Graph) -> Problem:
-    """Collect the baselines' input; a graph without labels or splits, or with values as labels, is an error."""
+    """Collect the baselines' input; a graph without labels or splits, or with values as labels, is an error.
+
+    >>> problem = sg.make_problem(graph)
+    >>> sorted(problem.targets)
+    ['test', 'train', 'valid']
+    """
     kind = label_kind(graph)
     if kind == "values":
         raise ValueError("baselines: labels must be classes or yes/no labels, got values, which have no baseline")

@@ -23,10 +23,14 @@ READOUTS = ("center", "sum", "mean", "max", "sort")
 
 @dataclass(frozen=True)
 class ModelShape:
-    """Layer kind and widths of a model, for the equations."""
+    """Layer kind and widths of a model, for the equations.
+
+    >>> sg.ModelShape("sage", (64, 256, 256)).num_layers
+    2
+    """
 
     layer: str
-    """gcn, sage, gat and gatconv as in the paper; gin, sgc and mlp by similar equations of our own."""
+    """gcn, sage, gat and gatconv as in the paper; gin, sgc, mlp and transformer by similar equations of our own."""
     dims: tuple[int, ...]
     """Widths of the input and of every layer's output. [L + 1]"""
     skip: str = "none"
@@ -159,6 +163,12 @@ def _residual(network: ModelShape, nodes: list[Counts], edges: list[Counts]) -> 
     return nodes[0] * in_dim * width + layer_macs(inner, nodes, edges) + sum(nodes[1:]) * width
 
 
+def _transformer(num_in: Counts, num_out: Counts, num_edges: Counts, in_dim: int, out_dim: int) -> Counts:
+    """Our own, for one scope: all pairs of nodes instead of edges, six maps, and one of the input if widths differ."""
+    entry = 0 if in_dim == out_dim else num_in * in_dim * out_dim
+    return entry + 2 * num_in * num_out * out_dim + (2 * num_in + 6 * num_out) * out_dim * out_dim
+
+
 _EQUATIONS: dict[str, Callable[[Counts, Counts, Counts, int, int], Counts]] = {
     "gcn": _gcn,
     "sage": _sage,
@@ -166,6 +176,7 @@ _EQUATIONS: dict[str, Callable[[Counts, Counts, Counts, int, int], Counts]] = {
     "gatconv": _gat,
     "gin": _gin,
     "mlp": _mlp,
+    "transformer": _transformer,
 }
 LAYERS = (*_EQUATIONS, "sgc")
 """Layers with an equation."""

@@ -31,7 +31,11 @@ class Estimate:
 
 
 def sample_targets(targets: Ints, most: int, *, seed: int = 0) -> Ints:
-    """Return the targets, or `most` of them drawn without replacement, in their order."""
+    """Return the targets, or `most` of them drawn without replacement, in their order.
+
+    >>> sg.sample_targets(np.arange(100), most=3, seed=0).shape
+    (3,)
+    """
     if most < 1:
         raise ValueError(f"sample_targets: most must be at least 1, got {most}")
     if len(targets) <= most:
@@ -50,6 +54,10 @@ def estimate_ratio(values: Floats, others: Floats, num_all: int) -> Estimate:
     """Estimate the mean of values over the mean of others for the same targets. [B], [B]
 
     The deviation comes from the first-order expansion around both means (the delta method).
+
+    >>> ours, theirs = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])
+    >>> round(sg.estimate_ratio(ours, theirs, num_all=3).value, 6)
+    0.1
     """
     if len(values) != len(others):
         raise ValueError(f"estimate_ratio: values and others must be equally many, got {len(values)}, {len(others)}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets
 from shadow_gnn.studies.analysis.scope_drawing import ring_layout
 from shadow_gnn.studies.explain.explanation import Explanation, strongest
-from shadow_gnn.studies.figures import TEXT, place_labels
+from shadow_gnn.studies.figures import TEXT, legend_below, place_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,9 +77,22 @@ def draw_explanations(explanations: Sequence[Explanation]) -> Figure:
         _draw_bars(nodes, "nodes", explanation.names, explanation.node_contribution)
         values = explanation.column_contribution
         _draw_bars(columns, "columns", explanation.column_names, np.zeros(0) if values is None else values)
+    legend_below(figure, _legend())
     for number, (explanation, part) in enumerate(zip(explanations, drawn, strict=True)):  # All sizes are final now.
         _write_names(axes[f"scope {number}"], explanation, part)
     return figure
+
+
+def _legend() -> list[Any]:
+    """Return the handles of the legend."""
+    from matplotlib.lines import Line2D
+
+    rows = (("target", "*", 13, PALE), ("speaks for it", "o", 8, FOR), ("speaks against it", "o", 8, AGAINST))
+    look: dict[str, Any] = {"linestyle": "none", "markeredgecolor": "white"}
+    return [
+        Line2D([], [], marker=shape, markersize=size, color=fill, label=name, **look)
+        for name, shape, size, fill in rows
+    ]
 
 
 def _panels(number: int, right: str) -> list[str]:

@@ -48,6 +48,10 @@ def explain(
     for layers of PyG, is exact and slower; see Method. explained_class: its number or name; None for the predicted one.
 
     A normal GNN is explained on all nodes that reach the target in as many hops as it has layers.
+
+    >>> found = sg.explain(predictor, None, 7)
+    >>> found.node_contribution.shape, len(found.top_edges(3))
+    ((6,), 3)
     """
     predictor = with_scopes(_opened(model, graph))
     given = np.asarray(nodes)
@@ -83,11 +87,20 @@ def each_contribution(
         size = max(1, min(8 * size, most, int(_BATCH_NODES / num_nodes)))
 
 
-def explanations(predictor: Predictor, batches: Sequence[Batch], found: Contributions) -> list[Explanation]:
-    """Divide the contributions of a batch into the explanations of its targets."""
+def explanations(
+    predictor: Predictor, batches: Sequence[Batch], found: Contributions, graph: Graph | None = None
+) -> list[Explanation]:
+    """Divide the contributions of a batch into the explanations of its targets; graph: None for the predictor's.
+
+    >>> batches = predictor.batches(np.array([0, 7]))
+    >>> found = sg.explain_batches(model, batches, predictor.trained.task)
+    >>> [one.targets for one in sg.explanations(predictor, batches, found)]
+    [[0], [7]]
+    """
     parts = [scope_arrays(*given) for given in zip(batches, found.nodes, found.edges, strict=True)]
+    graph = predictor.graph if graph is None else graph
     return [
-        _explanation(predictor, batches[0], found, number, merged([part[number] for part in parts]))
+        _explanation(predictor, graph, batches[0], found, number, merged([part[number] for part in parts]))
         for number in range(len(batches[0]))
     ]
 
@@ -145,10 +158,10 @@ def _opened(model: Predictor | TrainedModel | str | Path, graph: Graph | str | N
 
 
 def _explanation(
-    predictor: Predictor, batch: Batch, found: Contributions, number: int, scope: ScopeArrays
+    predictor: Predictor, graph: Graph, batch: Batch, found: Contributions, number: int, scope: ScopeArrays
 ) -> Explanation:
     """Make the record of one target."""
-    graph, kind = predictor.graph, predictor.trained.config.target
+    kind = predictor.trained.config.target
     target = batch.targets[number : number + 1].cpu().numpy()
     labels = array_rows(graph, "y", target[:, 0]) if kind != "links" else None
     edge, weight, share = edges_once(scope, directed=graph.directed)

@@ -32,7 +32,12 @@ SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The contributions to the answer for one target; above 0 speaks for the explained class, below 0 against it."""
+    """The contributions to the answer for one target; above 0 speaks for the explained class, below 0 against it.
+
+    >>> found = sg.explain(predictor, None, 7)
+    >>> len(found.node_id), found.node_contribution.shape
+    (6, (6,))
+    """
 
     prediction: Predictions
     """The prediction of the target, with its probabilities and the names of nodes and classes."""

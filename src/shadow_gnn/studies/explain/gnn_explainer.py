@@ -21,7 +21,13 @@ _MODES = {"classes": "multiclass_classification", "values": "regression"}
 
 
 class TwinExplainer:
-    """PyG's GNNExplainer for a normal GNN; results depend only on the target, its scope and the seed."""
+    """PyG's GNNExplainer for a normal GNN; results depend only on the target, its scope and the seed.
+
+    >>> normal = sg.build_model(sg.ModelRecipe(hidden_dim=8, encoding="none"), in_dim=2, out_dim=2)
+    >>> one = sg.collate(graph, scopes[0], model=normal)
+    >>> sg.TwinExplainer(normal, "classes", num_epochs=2).edge_scores(one).shape
+    torch.Size([18])
+    """
 
     def __init__(
         self, model: ShadowGNN, target: Target, *, num_epochs: int = 100, columns: bool = False, seed: int = 0

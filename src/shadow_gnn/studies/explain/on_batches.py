@@ -38,6 +38,10 @@ def explain_batches(
     batches: one for each branch, as the model reads them; predictor.batches(targets) makes them. method: None for the
     default of the model. wanted: the class or label to explain; None for each target's most probable one. directed:
     whether the edges of the graph have a direction; occlusion drops both directions of an edge otherwise.
+
+    >>> found = sg.explain_batches(model, batch, sg.node_task(graph))
+    >>> found.logits.shape, found.edges[0].shape
+    (torch.Size([2, 2]), torch.Size([36]))
     """
     given = (batches,) if isinstance(batches, Batch) else tuple(batches)
     if any(batch.joined for batch in given):
@@ -61,9 +65,10 @@ def explain_batches(
 
 
 def default_method(model: ShadowGNN) -> Method:
-    """Return gradient, the best for its time, or occlusion for layers of PyG, whose messages have no factors."""
+    """Return gradient, the best for its time, or occlusion for layers whose messages have no factors."""
     layers = [layer for branch in model.branches for layer in cast(Branch, branch).backbone.layers]
-    return "occlusion" if any(cast(Layer, layer).preparation == "edge_list" for layer in layers) else "gradient"
+    without = any(cast(Layer, layer).preparation in ("edge_list", "scope") for layer in layers)
+    return "occlusion" if without else "gradient"
 
 
 def _masked_parts(model: ShadowGNN, batches: Sequence[Batch], answer: Answer, logits: Tensor) -> Parts:

@@ -75,6 +75,10 @@ def relay_graph(num_nodes: int = 100_000, *, mean_degree: float = 8.0, seed: int
     Every source has a color and one relay, every relay passes the color of its source to the targets at it, and the
     class of a target is that color. Features: the color of every node (a decoy unless it is a source), whether it is a
     relay, whether it is a source, and two columns of noise. Edges at random among targets and sources are decoys.
+
+    >>> planted = sg.relay_graph(200, seed=0)
+    >>> planted.graph.num_classes
+    4
     """
     rng = np.random.default_rng(seed)
     num_targets = int(_SHARES[0] * num_nodes)

@@ -167,6 +167,12 @@ class PygTwin(nn.Module):
 
     Called like PyG models, model(x, edge_index, edge_weight=None), with the stored features. Weights are shared, not
     copied; in eval mode the logits of a target are those of the model itself.
+
+    >>> normal = sg.build_model(sg.ModelRecipe(hidden_dim=8, encoding="none"), in_dim=2, out_dim=2)
+    >>> twin = sg.PygTwin(normal)
+    >>> data = graph.to_pyg()
+    >>> twin(data.x, data.edge_index).shape
+    torch.Size([40, 2])
     """
 
     def __init__(self, model: ShadowGNN) -> None:

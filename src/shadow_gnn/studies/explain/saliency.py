@@ -22,6 +22,9 @@ def edge_saliency(model: ShadowGNN, batch: Batch, target: Target) -> Tensor:
 
     The answer is the log-odds of the prediction (see log_odds). Scopes share no edges: the gradient of the sum over all
     targets is, edge by edge, that of the edge's own target.
+
+    >>> sg.edge_saliency(model, batch, "classes").shape
+    torch.Size([36])
     """
     if len(model.branches) != 1:
         raise ValueError(f"edge_saliency: model must have one branch, got {len(model.branches)}")
@@ -53,7 +56,11 @@ def log_odds(logits: Tensor, target: Target) -> Tensor:
 
 
 def sent_by_node(batch: Batch, edge_score: Tensor) -> Tensor:
-    """Return the sum of the scores of each node's sent messages. [N]"""
+    """Return the sum of the scores of each node's sent messages. [N]
+
+    >>> sg.sent_by_node(batch, sg.edge_saliency(model, batch, "classes")).shape
+    torch.Size([12])
+    """
     return edge_score.new_zeros(batch.num_nodes).index_add(0, batch.indices, edge_score)
 
 

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from shadow_gnn.base.files import Progress, silent
 from shadow_gnn.extract.gather import array_rows
-from shadow_gnn.inference.predictor import Predictor
+from shadow_gnn.inference.predictor import Predictor, ignore_note
 from shadow_gnn.loading.batch import Batch
 from shadow_gnn.studies.explain.contributions import Contributions, Method
 from shadow_gnn.studies.explain.explain import class_number, each_contribution, input_names
+from shadow_gnn.tasks.links.splits import make_splits
 from shadow_gnn.tasks.metrics import METRICS, Scores
 from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.training.link_setup import split_options
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,7 +79,8 @@ class Summary:
     contributions: dict[str, list[Group]]
     """By hop, class of the neighbor, edge weight and column; a table that the graph has nothing for is left out."""
     accuracy: dict[str, list[Bucket]]
-    """By degree, size and homophily of the scope; homophily is the share of a scope's edges between equal classes."""
+    """By degree, size and homophily of the scope; homophily is the share of a scope's edges between equal classes. The
+    degree of a pair is the smaller one of its ends."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and strings, ready for JSON."""
@@ -103,18 +106,22 @@ def summarize_split(
     """Explain a sample of a split's targets, num_targets at most, and add up; the predictor must have scopes.
 
     By hop and class, contributions are those of nodes besides the target; by weight, those of edges.
+
+    >>> summary = sg.summarize_split(predictor, "test", num_targets=5)
+    >>> summary.num_targets
+    5
     """
-    if predictor.is_links:
-        raise ValueError("explain: summary must be of a model that predicts nodes, this one predicts links")
-    targets = predictor.check(split_targets(predictor.graph, split))
+    predictor, targets, labels = _judged(predictor, split)
     if len(targets) == 0:
         raise ValueError(f"explain: split {split!r} must have targets with known labels, got none")
     if len(targets) > num_targets:
-        targets = np.sort(np.random.default_rng(seed).choice(targets, num_targets, replace=False))
+        chosen = np.random.default_rng(seed).choice(len(targets), num_targets, replace=False)
+        chosen = chosen[np.argsort(targets[chosen], kind="stable")] if targets.ndim == 1 else np.sort(chosen)
+        targets, labels = targets[chosen], None if labels is None else labels[chosen]
     sums, wanted, done = _Sums(predictor), class_number(predictor, explained_class), 0
     used: Method = "gradient"
     for batches, found in each_contribution(predictor, targets, method=method, wanted=wanted):
-        sums.add(batches, found)
+        sums.add(batches, found, None if labels is None else labels[done : done + len(batches[0])])
         used = found.method
         done += len(batches[0])
         progress("explaining", done, len(targets))
@@ -122,11 +129,25 @@ def summarize_split(
     return Summary(split, len(targets), used, metric, value, sums.contributions(), sums.accuracy())
 
 
+def _judged(predictor: Predictor, split: str) -> tuple[Predictor, Ints, torch.Tensor | None]:
+    """Return the targets of a split, and of pairs their labels and the predictor on the graph that they are judged in.
+
+    Links are split as in training; held-out ones carry no messages.
+    """
+    if not predictor.is_links:
+        return predictor, predictor.check(split_targets(predictor.graph, split)), None
+    trained = predictor.trained
+    links = make_splits(predictor.graph, split_options(trained.config.link, trained.config.seed))
+    found = links.pairs_of(split)
+    judge = Predictor(trained, links.graph_of(split), warn=ignore_note)
+    return judge, judge.check(found.pairs), torch.from_numpy(found.labels)
+
+
 class _Sums:
     """Everything that is added up, batch by batch."""
 
     def __init__(self, predictor: Predictor) -> None:
-        self._predictor, self._graph, self._task = predictor, predictor.graph, predictor.trained.node_task
+        self._predictor, self._graph, self._task = predictor, predictor.graph, predictor.trained.task
         self._has_classes = self._task.target == "classes"
         self._nodes: list[tuple[Ints, Ints, Floats]] = []  # hop, class, contribution
         self._edges: list[tuple[Floats, Floats]] = []  # weight, contribution
@@ -135,8 +156,8 @@ class _Sums:
         self._labels: list[torch.Tensor] = []
         self._facts: list[tuple[Ints, Ints, Floats]] = []  # degree, size, homophily
 
-    def add(self, batches: Sequence[Batch], found: Contributions) -> None:
-        """Add the targets of one batch."""
+    def add(self, batches: Sequence[Batch], found: Contributions, labels: torch.Tensor | None) -> None:
+        """Add the targets of one batch; labels: of pairs, None for those of the nodes."""
         on_cpu = [batch.to("cpu") for batch in batches]
         for batch, node, edge in zip(on_cpu, found.nodes, found.edges, strict=True):
             other = (batch.hop > 0).numpy()
@@ -149,17 +170,18 @@ class _Sums:
             sums = np.stack((np.abs(columns).sum(axis=0), columns.sum(axis=0)))
             self._columns = sums if self._columns is None else self._columns + sums
         first = on_cpu[0]
-        assert first.y is not None
+        known = first.y if labels is None else labels
+        assert known is not None
         self._logits.append(found.logits.float().cpu())
-        self._labels.append(first.y)
-        target = first.targets[:, 0].numpy()
-        degree = self._graph.degrees(target)
+        self._labels.append(known)
+        target = first.targets.numpy()
+        degree = self._graph.degrees(target.reshape(-1)).reshape(target.shape).min(axis=1)
         size = np.bincount(first.subgraph.numpy(), minlength=len(first))
         self._facts.append((degree, size, self._homophily(first)))
 
     def metric(self) -> tuple[str, float]:
-        """Return the first metric of the task over all targets."""
-        name = METRICS[self._task.target][0]
+        """Return the first metric of the task over all targets; of links, the share of pairs that is right."""
+        name = "accuracy" if self._task.target == "links" else METRICS[self._task.target][0]
         return name, self._value(np.ones(len(torch.cat(self._labels)), bool))
 
     def contributions(self) -> dict[str, list[Group]]:
@@ -235,8 +257,11 @@ class _Sums:
         ]
 
     def _value(self, chosen: NDArray[np.bool_]) -> float:
-        scores = Scores(self._task, (METRICS[self._task.target][0],))
         rows = torch.from_numpy(chosen)
+        if self._task.target == "links":
+            logits, labels = torch.cat(self._logits)[rows, 0], torch.cat(self._labels)[rows]
+            return float(((logits > 0) == (labels > 0)).double().mean())
+        scores = Scores(self._task, (METRICS[self._task.target][0],))
         scores.update(torch.cat(self._logits)[rows], torch.cat(self._labels)[rows])
         (value,) = scores.compute().values()
         return value

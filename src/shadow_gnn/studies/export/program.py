@@ -128,6 +128,7 @@ def check_exportable(model: ShadowGNN, branch: Branch) -> None:
         (branch.encoding.kind == "drnl", "the encoding drnl"),
         (not branch.readout.center, f"the readout {pool_name(branch.readout.pool)}"),
         (bool(convs), f"the PyG layer {convs[0] if convs else ''}"),
+        (any(layer.preparation == "scope" for layer in inner), "the layer transformer"),
     )
     for wrong, part in faults:
         if wrong:

@@ -30,7 +30,7 @@ def check_recipe(recipe: Recipe) -> None:
         (recipe.task.kind != "node", 'task.kind must be "node", got "link"; a normal GNN has no scopes of pairs'),
         (recipe.training.method != "shadow", f'training.method must be "shadow", got "{recipe.training.method}"'),
         (bool(recipe.branches), f"branches must be left out, got {len(recipe.branches)}; choose one of them"),
-        (recipe.model.layer == "mlp", 'model.layer must read messages, got "mlp"'),
+        (recipe.model.layer in ("mlp", "transformer"), f'model.layer must read messages, got "{recipe.model.layer}"'),
     )
     for wrong, text in faults:
         if wrong:

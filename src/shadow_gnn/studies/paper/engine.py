@@ -100,6 +100,8 @@ def reproduce(
 
     only: a glob of job keys; other jobs are not done now, but earlier results of theirs count.
     report: do no jobs, only write the finding from the stored results.
+
+    >>> sg.reproduce(sg.find_experiment("sgc"), sg.ReproduceOptions(fast=True))  # doctest: +SKIP
     """
     jobs = _checked(experiment, experiment.jobs(options))
     chosen = [job for job in jobs if fnmatchcase(job.key, only)]

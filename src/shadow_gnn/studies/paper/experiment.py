@@ -30,7 +30,11 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """Options of an experiment from the command line."""
+    """Options of an experiment from the command line.
+
+    >>> str(sg.ReproduceOptions(fast=True).out)
+    'reproduced'
+    """
 
     data: Path | None = None
     """A folder of graph folders named after their datasets, or the only graph folder needed; None for the folder of

@@ -42,7 +42,11 @@ def experiments() -> dict[str, Experiment]:
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return the experiment of a name; the error for an unknown one suggests the closest name."""
+    """Return the experiment of a name; the error for an unknown one suggests the closest name.
+
+    >>> sg.find_experiment("sgc").name
+    'sgc'
+    """
     every = experiments()
     if name not in every:
         near = get_close_matches(name, every, 1)

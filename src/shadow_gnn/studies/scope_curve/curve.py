@@ -74,6 +74,11 @@ def scope_curve(
     """Evaluate a model on nodes with known labels, once for each extractor; nothing is trained.
 
     extractors: several by name, for example the sizes of one kind. targets [B].
+
+    >>> sizes = [extract.PprExtractor(topk=3), extract.PprExtractor(topk=9)]
+    >>> curve = sg.scope_curve(predictor.trained, graph, {"ppr": sizes}, graph.splits["test"])
+    >>> len(curve.points)
+    2
     """
     own = Predictor(model, graph)
     nodes = own.check(targets)

@@ -29,7 +29,11 @@ STATEMENTS: dict[str, Callable[[], Outcome]] = {
 
 
 def run_statements(names: Sequence[str] = (), *, progress: Progress = silent) -> Iterator[Outcome]:
-    """Check the statements of some names, in this order, or all; an unknown name is an error before any work."""
+    """Check the statements of some names, in this order, or all; an unknown name is an error before any work.
+
+    >>> [outcome.name for outcome in sg.run_statements(["identity-layers"])]
+    ['identity-layers']
+    """
     for name in names:
         if name not in STATEMENTS:
             raise ValueError(f"theory: names must be some of {', '.join(STATEMENTS)}, got {name!r}")

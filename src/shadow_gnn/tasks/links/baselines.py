@@ -61,6 +61,10 @@ def run_link_baselines(
     """Run baselines on one problem after the other; each sees the links that its split may see.
 
     Heuristics are deterministic: on the same pairs the result is reused.
+
+    >>> links = sg.Recipe(graph="ring", task=sg.TaskRecipe(kind="link"))
+    >>> [found.name for found in sg.run_link_baselines([sg.link_problem(links, graph)], ["katz"])]
+    ['katz']
     """
     for name in names:
         if name not in LINK_BASELINES:
