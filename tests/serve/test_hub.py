@@ -100,6 +100,24 @@ def test_an_update_is_answered_when_every_worker_has_it(hub):
     assert hub.slowest() is None
 
 
+def test_a_worker_that_reads_nothing_is_found_while_messages_to_it_block(hub):
+    stuck = Worker(hub)
+    stuck.join(0)
+    versions = range(1, 100_000)
+    sending = threading.Thread(target=lambda: [hub._publish(version, int) for version in versions], daemon=True)
+    sending.start()
+    sending.join(1)
+    assert sending.is_alive()
+    found = []
+    looking = threading.Thread(target=lambda: found.append(hub.slowest()), daemon=True)
+    looking.start()
+    looking.join(30)
+    assert found[0][0] is stuck.reader
+    stuck.die()
+    sending.join(60)
+    assert not sending.is_alive()
+
+
 def test_updates_do_not_wait_for_a_worker_that_is_gone_and_a_new_one_is_told_the_version(hub):
     one, other = Worker(hub), Worker(hub)
     one.join(0)

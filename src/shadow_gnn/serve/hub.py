@@ -86,9 +86,12 @@ class Hub:
             self._finish_reload(number)
 
     def slowest(self) -> tuple[Reader, float] | None:
-        """Return the reader that has been behind longest, and for how many seconds; None if none is."""
-        with self._changed:
-            behind = [(reader.behind_since, reader) for reader in self.readers if reader.behind_since is not None]
+        """Return the reader that has been behind longest, and for how many seconds; None if none is.
+
+        It waits for nobody: whoever sends to a worker that hangs holds the lock until that worker is ended.
+        """
+        since_of = [(reader.behind_since, reader) for reader in tuple(self.readers)]
+        behind = [(since, reader) for since, reader in since_of if since is not None]
         if not behind:
             return None
         since, reader = min(behind, key=lambda one: one[0])
