@@ -106,7 +106,7 @@ LOWEST_TESTS := tests/extract/test_contract.py tests/loading/test_loader.py test
 test-lowest:  ## Install the oldest versions that pyproject.toml allows, in a place of their own, and run a core of the tests.
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install -q -r constraints-lowest.txt pytest pytest-timeout pytest-xdist hypothesis networkx psutil PyYAML
-	$(LOWEST)/bin/python -m pip install -q -c constraints-lowest.txt .
+	$(LOWEST)/bin/python -m pip install -q -c constraints-lowest.txt -C build-dir=$(LOWEST)/core .
 	$(LOWEST)/bin/python -m pytest -m "not slow" -n auto --dist worksteal $(LOWEST_TESTS)
 
 docs: $(VENV)/installed  ## Build the site into build/site, run its notebooks, check its links; warnings are errors.
