@@ -11,7 +11,7 @@ SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
 .PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
-.PHONY: wheels test-wheel test-lowest docs clean
+.PHONY: wheels test-wheel test-lowest test-others docs clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,7 @@ $(VENV)/tools: constraints.txt
 	@touch $@
 
 $(VENV)/installed: $(VENV)/tools pyproject.toml CMakeLists.txt $(CORE)
+	@echo "Installing requirements and compiling the core: several minutes the first time."
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench]'
 	@touch $@
 
@@ -106,8 +107,15 @@ LOWEST_TESTS := tests/extract/test_contract.py tests/loading/test_loader.py test
 test-lowest:  ## Install the oldest versions that pyproject.toml allows, in a place of their own, and run a core of the tests.
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install -q -r constraints-lowest.txt pytest pytest-timeout pytest-xdist hypothesis networkx psutil PyYAML
-	$(LOWEST)/bin/python -m pip install -q -c constraints-lowest.txt .
+	$(LOWEST)/bin/python -m pip install -q -c constraints-lowest.txt -C build-dir=$(LOWEST)/core .
 	$(LOWEST)/bin/python -m pytest -m "not slow" -n auto --dist worksteal $(LOWEST_TESTS)
+
+# DGL 1.1.3 is the last version that runs with any torch.
+OTHERS := dgl==1.1.3 ogb==1.3.6 outdated littleutils scikit-learn joblib threadpoolctl cloudpickle narwhals
+
+test-others: $(VENV)/installed  ## Compare our calls with those of DGL and OGB, installed in a place of their own.
+	$(PIP) install -q --upgrade --no-deps --target build/others $(OTHERS)
+	PYTHONPATH=build/others $(BIN)/python -m pytest tests/test_coming_from.py tests/tasks/links/test_metrics.py
 
 docs: $(VENV)/installed  ## Build the site into build/site, run its notebooks, check its links; warnings are errors.
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,docs]'
