@@ -112,6 +112,7 @@ def run_app(
         app,
         log_level="warning",
         access_log=False,
+        proxy_headers=False,
         lifespan="on",
         timeout_graceful_shutdown=DRAIN_SECONDS,
         server_header=False,
