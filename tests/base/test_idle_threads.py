@@ -33,7 +33,7 @@ def settings_of_openmp(**environment: str) -> str:
 
 def test_openmp_reads_the_setting_when_torch_is_loaded():
     shown = settings_of_openmp()
-    assert "GOMP_SPINCOUNT = '1000'" in shown
+    assert "GOMP_SPINCOUNT = '10000'" in shown
     assert "OMP_WAIT_POLICY = 'PASSIVE'" in shown
 
 
