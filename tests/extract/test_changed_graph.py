@@ -37,6 +37,7 @@ from shadow_gnn.graph.record import Graph
 
 CASES = int(os.environ.get("SHADOW_CASES", "40"))
 """Random cases of each property; 10000 for a long run."""
+pytestmark = pytest.mark.timeout(max(300, CASES))
 many = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 
 ALLOWED: dict[str, BaseExtractor] = {

@@ -33,6 +33,7 @@ from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 CASES = int(os.environ.get("SHADOW_CASES", "8"))
 """Random cases of each property; 10000 for a long run."""
+pytestmark = pytest.mark.timeout(max(300, CASES))
 many = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 LABELS = {"train": np.array([0, 2, 4]), "valid": np.array([1]), "test": np.array([3])}
 

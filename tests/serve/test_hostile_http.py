@@ -2,7 +2,8 @@
 
 All checks but one: the description cannot say which nodes a graph has, so that some requests that fit it are refused.
 
-SHADOW_CASES=5000 python -m pytest -m slow tests/serve/test_hostile_http.py
+SHADOW_CASES=5000 python -m pytest -s -m slow --timeout 7200 tests/serve/test_hostile_http.py
+Makes up to so many requests for each of the paths.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def test_requests_made_from_the_description_find_no_fault(kind, tmp_path):
         command += ["--exclude-checks", "positive_data_acceptance"]
         command += ["--max-examples", count, "--phases", "examples,coverage,fuzzing", "--generation-database", "none"]
         done = subprocess.run([*command, "--no-color"], capture_output=True, text=True, check=False, cwd=tmp_path)
+        print(done.stdout[-1500:])  # How many requests were made; shown by -s.
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         assert httpx.get(f"{url}/healthz").status_code == 200
     finally:

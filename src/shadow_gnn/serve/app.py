@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shadow_gnn.base.errors import ShadowError, WriteError
 from shadow_gnn.graph.changes.live_graph import KeyConflict, Made, ReadOnly
+from shadow_gnn.serve.direct import Direct
 from shadow_gnn.serve.limits import Limits
 from shadow_gnn.serve.metrics import ServiceMetrics
 from shadow_gnn.serve.requests import (
@@ -112,7 +113,7 @@ def guarded_app(service: Guarded, *, token: str | None, lifespan: Callable[[Fast
         responses=_FAULTS,
     )
     _add_faults(app)
-    app.add_middleware(_Gate, service=service, token=token)
+    app.add_middleware(_Gate, service=service, token=token, direct=Direct(app))
     return app
 
 
@@ -266,8 +267,8 @@ def _first_fault(error: RequestValidationError) -> tuple[int, str]:
 class _Gate:
     """Before every request: the token, the size of the body; after it: the metrics."""
 
-    def __init__(self, app: ASGIApp, service: Guarded, token: str | None) -> None:
-        self._app, self._service = app, service
+    def __init__(self, app: ASGIApp, service: Guarded, token: str | None, direct: Direct) -> None:
+        self._app, self._service, self._direct = app, service, direct
         self._token = None if token is None else b"Bearer " + token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -284,7 +285,8 @@ class _Gate:
             await send(message)
 
         try:
-            refused = self._refusal(scope)
+            headers = dict(scope["headers"])
+            refused = self._refusal(scope, headers)
             if refused is not None:
                 await refused(scope, receive, send_noted)
                 return
@@ -292,15 +294,15 @@ class _Gate:
             if body is None:
                 await self._too_large()(scope, receive, send_noted)
                 return
-            await self._app(scope, _given(body), send_noted)
+            answer = await self._direct.answer(scope, headers, body)
+            await (self._app if answer is None else answer)(scope, _given(body), send_noted)
         finally:
             known = path if path in _OPEN or path == "/metrics" or path.startswith("/v1/") else "other"
             metrics = self._service.metrics
             metrics.requests.labels(known if status != 404 else "other", str(status)).inc()
             metrics.seconds.labels(known if status != 404 else "other").observe(time.monotonic() - begin)
 
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
-        headers = dict(scope["headers"])
+    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> JSONResponse | None:
         if self._token is not None and not (scope["path"] in _OPEN or scope["path"].startswith(_FILES)):
             given = headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, self._token):

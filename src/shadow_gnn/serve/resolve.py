@@ -115,7 +115,7 @@ def wanted_update(live: LiveGraph, body: UpdateBody) -> Wanted:
             return remove_edges_update(live, body)
         return remove_nodes_update(live, body)
 
-    return Wanted(make, body.key, digest_of(body))
+    return Wanted(make, body.key, "" if body.key is None else digest_of(body))
 
 
 def digest_of(body: UpdateBody) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
+from shadow_gnn.base import collector
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import read_bytes
 from shadow_gnn.serve.app import create_app
@@ -92,6 +93,7 @@ def run_server(
     SIGHUP reads the runs again. ending: another reason to end. extend: see create_app.
     """
     app = create_app(service, token=token, extend=extend)
+    service.reload_listeners.append(collector.settle)  # The old runs are garbage.
     run_app(app, opened, started, ending=ending, hang_up=lambda: _reload(service, note))
 
 
@@ -104,11 +106,13 @@ def run_app(
     hang_up: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer requests until SIGTERM, SIGINT or another reason to end, and finish those that wait; hang_up: SIGHUP."""
+    collector.settle()
     started()
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
+        proxy_headers=False,
         lifespan="on",
         timeout_graceful_shutdown=DRAIN_SECONDS,
         server_header=False,

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from shadow_gnn.base import collector
 from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.graph.changes.live_graph import LiveGraph, Made
@@ -120,6 +121,7 @@ class Orders:
 
 def run_worker(orders: Orders) -> None:
     """Open everything, catch up with the writer, and answer requests until SIGTERM or the end of the writer."""
+    collector.pause()
     keep_freed_memory()
     channel = Channel(socket.socket(fileno=orders.channel))
     writer = RemoteWriter(channel)

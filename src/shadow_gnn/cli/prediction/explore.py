@@ -43,6 +43,11 @@ def explore_command(
     """
     import webbrowser
 
+    from shadow_gnn.base import collector
+    from shadow_gnn.base.idle_threads import sleep_when_idle
+
+    sleep_when_idle()  # Before anything loads torch.
+    collector.pause()
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.training.run_setup import open_recipe_graph
 

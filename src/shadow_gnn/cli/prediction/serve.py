@@ -64,6 +64,11 @@ def serve_command(
       shadow serve --run new=runs/recipe-2 --run old=runs/recipe-1 --workers 4
       shadow serve runs/recipe-1 --follow my-graph.updates --port 8081
     """
+    from shadow_gnn.base import collector
+    from shadow_gnn.base.idle_threads import sleep_when_idle
+
+    sleep_when_idle()  # Before anything loads torch.
+    collector.pause()
     from shadow_gnn.base.allocator import keep_freed_memory
     from shadow_gnn.cli.shared.trained import show_note
     from shadow_gnn.graph.changes.live_graph import LiveGraph, log_folder
