@@ -55,8 +55,8 @@ predicts correctly.
 AUC ranks the edges of a scope by the size of their contributions, deciding edges against all others; the mean is over
 targets. fidelity+, fidelity- and unfaithfulness are PyG's metrics, for as many edges as decide: those that speak most
 for the class, as PyG's threshold `topk` chooses them. "by size" has the same three metrics for the edges with the
-largest contributions of either sign; masks of GNNExplainer have no sign. A metric is worse than that of GNNExplainer if it is
-worse by more than two standard errors of the mean difference between the two methods, target by target.
+largest contributions of either sign; masks of GNNExplainer have no sign. A metric counts as worse than GNNExplainer's
+if it is worse by more than two standard errors of the mean difference, target by target.
 
 GNNExplainer has PyG's default of 100 steps. Times are CPU milliseconds on one thread, extraction and record included:
 of targets one by one, and of batches of up to 64.

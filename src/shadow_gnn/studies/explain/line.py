@@ -5,7 +5,7 @@ Not for: choosing points and weights (gradients.py), or the exact effect of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -132,7 +132,7 @@ class _Moved:
         """The tensors whose gradients are wanted."""
         return [leaf for leaf in (self.mask, self.rows, self.x) if leaf is not None and leaf.requires_grad]
 
-    def add_to(self, sums: _Sums, points: Sequence[Point], slopes: dict[int, Tensor | None]) -> None:
+    def add_to(self, sums: _Sums, points: Sequence[Point], slopes: Mapping[int, Tensor | None]) -> None:
         """Add the weighted gradients of all copies; slopes: of each leaf by its id."""
         copies, weight = self.copies, self.mask.new_tensor([point.weight for point in points])
         for leaf, total, row, copy in (
