@@ -99,7 +99,7 @@ def _run(run: ExploredRun) -> RunAnswer:
         reads_labels=run.reads_labels,
         metrics=run.metrics,
         splits=split_names(run),
-        methods=[best, *(others if best == "gradient" else [])],
+        methods=[best, *([] if best == "occlusion" else others)],
         version=config.weights_blake2b,
     )
 

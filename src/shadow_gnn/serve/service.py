@@ -185,7 +185,7 @@ class Service:
         name = self._name(body.run)
         run = self.scorers[name].run
         links = run.first.is_links
-        if any(default_method(member.trained.model) != "gradient" for member in run.members):
+        if any(default_method(member.trained.model) == "occlusion" for member in run.members):
             raise ValueError(
                 "explain: run must have layers that gradients explain, those of PyG and transformer take long; "
                 "use `shadow explain`"

@@ -185,6 +185,16 @@ def test_narrow_screens_have_no_sideways_scroll(visit):
     assert top[".middle"] < top[".right"] < top[".left"]
 
 
+def test_the_buttons_of_a_phone_stand_in_one_line(visit):
+    visit.page.set_viewport_size({"width": 375, "height": 740})
+    visit.open(node="node 20", run="first").drawn("node 20")
+    middles = (
+        "names => names.map(name => document.querySelector(name).getBoundingClientRect()).map(r => r.y + r.height / 2)"
+    )
+    first, *others = visit.page.evaluate(middles, ["#random", "#compare", "#split", "#export > summary", "#help"])
+    assert all(abs(other - first) < 4 for other in others)
+
+
 def test_dark_and_light_follow_the_system(visit):
     visit.page.emulate_media(color_scheme="light")
     visit.open(node="node 20", run="first").drawn("node 20")

@@ -17,8 +17,10 @@ from shadow_gnn.nn.layers.table import make_layers
 from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.nn.readouts.readout import Readout
 from shadow_gnn.nn.scaling import InputScaling
+from shadow_gnn.studies.explain import line
 from shadow_gnn.studies.explain.answer import Answer
-from shadow_gnn.studies.explain.gradients import baseline, gradient_parts, integrated_parts
+from shadow_gnn.studies.explain.gradients import gradient_parts, integrated_parts, two_point_parts
+from shadow_gnn.studies.explain.line import baseline
 from shadow_gnn.studies.explain.on_batches import default_method, explain_batches
 from shadow_gnn.studies.explain.saliency import edge_saliency
 from shadow_gnn.tasks.task import LinkTask, NodeTask
@@ -71,6 +73,57 @@ def test_gradients_equal_numerical_ones(options):
         torch.testing.assert_close(parts.columns[:, column], expected, atol=1e-6, rtol=1e-5)
 
 
+@every_model
+def test_two_points_have_the_mean_of_numerical_gradients_there(options):
+    """The Gauss-Legendre rule with 2 points: 1/2 -+ 1/sqrt(12), each with weight 1/2."""
+    model, batch, step = scaled_model(**options), batch_for([7, 12], order="subgraph"), 1e-6
+    parts, logits, answer = two_point_parts(model, [batch], CLASSES)
+    torch.testing.assert_close(logits, model(batch).detach())
+    pool = model.branches[0].readout.pool
+    for edge in range(0, batch.num_edges, 7):
+        slopes = []
+        for place in (0.5 - 12**-0.5, 0.5 + 12**-0.5):
+            moved = []
+            for sign in (1, -1):
+                mask = torch.full((batch.num_edges,), place, dtype=torch.float64)
+                mask[edge] += sign * step
+                scale = lambda _, given, by=place: (by * given[0], given[1])  # noqa: E731
+                hook = None if pool is None else pool.register_forward_pre_hook(scale)
+                moved.append(answers(model, replace(batch, edge_mask=mask), answer).sum())
+                if hook is not None:
+                    hook.remove()
+            slopes.append((moved[0] - moved[1]) / (2 * step))
+        assert sum(slopes) / 2 == pytest.approx(parts.edges[0][edge].item(), abs=1e-6)
+    torch.testing.assert_close(parts.columns, gradient_parts(model, [batch], CLASSES)[0].columns)
+
+
+@pytest.mark.parametrize("method", ["two-point", "integrated"])
+@pytest.mark.parametrize("options", [{"layer": "sage"}, {"layer": "gin", "readout": "mean"}], ids=["center", "pool"])
+def test_points_one_by_one_equal_many_in_a_batch(options, method, monkeypatch):
+    model, batch = scaled_model(**options), batch_for(TARGETS)
+    many = explain_batches(model, batch, CLASSES, method=method)
+    monkeypatch.setattr(line, "MOST_NUMBERS", 1)
+    sizes = []
+    hook = model.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0][0])))
+    found = explain_batches(model, batch, CLASSES, method=method)
+    hook.remove()
+    assert sizes == [4] * (3 if method == "two-point" else 65)
+    for name in ("edges", "nodes", "columns", "logits", "answer"):
+        torch.testing.assert_close(getattr(found, name), getattr(many, name))
+
+
+@pytest.mark.parametrize("method", ["gradient", "two-point", "integrated"])
+def test_targets_together_equal_each_alone(method):
+    model, batch = scaled_model(layer="gat"), batch_for(TARGETS, order="subgraph")
+    together = explain_batches(model, batch, CLASSES, method=method)
+    sizes = batch.indptr[batch.ptr].diff().tolist()
+    for number, (target, share) in enumerate(zip(TARGETS, together.edges[0].split(sizes), strict=True)):
+        alone = explain_batches(model, batch_for([target], order="subgraph"), CLASSES, method=method)
+        torch.testing.assert_close(share, alone.edges[0])
+        torch.testing.assert_close(together.columns[number], alone.columns[0])
+        torch.testing.assert_close(together.logits[number], alone.logits[0])
+
+
 @pytest.mark.parametrize("order", ["hop", "subgraph"])
 def test_rows_of_a_pool_contribute_next_to_messages(order):
     """The last layer reads no edges, so that nothing but the pooled row and the messages of a node carry it."""
@@ -97,7 +150,8 @@ def test_integrated_gradients_are_complete(options):
     model, batch = scaled_model(**options), batch_for(TARGETS, order="subgraph")
     whole = model(batch).detach()
     answer = Answer.of(CLASSES, whole)
-    parts = integrated_parts(model, [batch], answer, num_steps=200)
+    parts, logits, _ = integrated_parts(model, [batch], CLASSES, num_steps=200)
+    torch.testing.assert_close(logits, whole)
     nothing = replace(batch, edge_mask=torch.zeros(batch.num_edges, dtype=torch.float64))
     pool = model.branches[0].readout.pool
     hook = None if pool is None else pool.register_forward_pre_hook(lambda _, given: (0 * given[0], given[1]))
@@ -121,7 +175,7 @@ def linear_model():
     return ShadowGNN([branch], Head(3, 1)).double().eval()
 
 
-@pytest.mark.parametrize("method", ["gradient", "integrated", "occlusion"])
+@pytest.mark.parametrize("method", ["gradient", "two-point", "integrated", "occlusion"])
 def test_a_linear_model_has_exact_contributions(method):
     model, batch, task = linear_model(), batch_for([7, 12]), NodeTask("values", 1, value_mean=3.0, value_deviation=2.0)
     found = explain_batches(model, batch, task, method=method)
@@ -143,7 +197,7 @@ def test_a_linear_model_has_exact_contributions(method):
 
 def test_the_size_of_a_gradient_is_the_saliency_of_learned_scopes():
     model, batch = model_of(layer="sage"), batch_for(TARGETS)
-    found = explain_batches(model, batch, CLASSES)
+    found = explain_batches(model, batch, CLASSES, method="gradient")
     torch.testing.assert_close(found.edges[0].abs(), edge_saliency(model, batch, "classes"))
 
 
@@ -171,7 +225,7 @@ def test_answers_of_every_task():
 def test_scopes_without_edges_contribute_nothing_and_no_features_give_no_columns():
     batch = batch_for(TARGETS)
     alone = replace(batch, indptr=torch.zeros_like(batch.indptr), indices=batch.indices[:0])
-    for method in ("gradient", "integrated", "occlusion", "gnnexplainer"):
+    for method in ("gradient", "two-point", "integrated", "occlusion", "gnnexplainer"):
         found = explain_batches(
             model_of(layer="gcn").float(), replace(alone, x=alone.x.float()), CLASSES, method=method
         )
@@ -185,19 +239,19 @@ def test_scopes_without_edges_contribute_nothing_and_no_features_give_no_columns
 
 
 def test_default_methods_and_faults():
-    assert default_method(model_of(layer="gat")) == "gradient"
+    assert default_method(model_of(layer="gat")) == "two-point"
     conv = model_of(layer="SAGEConv")
     assert default_method(conv) == "occlusion"
     assert explain_batches(conv, batch_for([7]), CLASSES).method == "occlusion"
     with pytest.raises(
-        ValueError, match="explain: method must be one of gradient, integrated, occlusion, gnnexplainer"
+        ValueError, match="explain: method must be one of gradient, two-point, integrated, occlusion, gnnexplainer"
     ):
         explain_batches(conv, batch_for([7]), CLASSES, method="guess")
     joined = replace(batch_for(TARGETS), subgraph=torch.zeros(batch_for(TARGETS).num_nodes, dtype=torch.int64))
     with pytest.raises(ValueError, match="explain: targets must have separate scopes, got a joined batch"):
         explain_batches(model_of(layer="gcn"), joined, CLASSES)
     with pytest.raises(ValueError, match="integrated_parts: num_steps must be at least 1, got 0"):
-        integrated_parts(conv, [batch_for([7])], Answer(CLASSES, torch.tensor([0])), num_steps=0)
+        integrated_parts(conv, [batch_for([7])], CLASSES, num_steps=0)
     model = model_of(layer="gcn").float()
     batch = replace(batch_for([7]), x=batch_for([7]).x.float())
     other = int(model(batch).argmin())

@@ -73,9 +73,10 @@ def test_both_directions_of_the_strongest_edges_are_chosen():
     ends = batch.node_id[batch.edge_index()].T.tolist()
     edges = sorted({tuple(sorted(pair)) for pair in ends})
     sizes = np.linspace(-1, 0.5, len(edges))
-    found = strongest_messages(batch, Contributed(7, edges, sizes), 2)
-    assert found.sum() == 4
-    assert {tuple(sorted(ends[at])) for at in found.nonzero()[:, 0]} == set(edges[:2])
+    for either_sign, expected in ((True, edges[:2]), (False, edges[-2:])):
+        found = strongest_messages(batch, Contributed(7, edges, sizes), 2, either_sign=either_sign)
+        assert found.sum() == 4
+        assert {tuple(sorted(ends[at])) for at in found.nonzero()[:, 0]} == set(expected)
 
 
 def test_agreement_with_the_truth():

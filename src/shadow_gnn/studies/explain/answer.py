@@ -58,3 +58,9 @@ class Answer:
         if self.chosen is None:
             return self
         return Answer(self.task, self.chosen[scope : scope + 1].expand(num_copies))
+
+    def of_copies(self, num_copies: int) -> Answer:
+        """Return the answers of as many copies of every scope, those of one scope next to each other."""
+        if self.chosen is None or num_copies == 1:
+            return self
+        return Answer(self.task, self.chosen.repeat_interleave(num_copies))

@@ -16,7 +16,7 @@ from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.studies.explain.answer import Answer
 from shadow_gnn.studies.explain.contributions import Parts
 from shadow_gnn.studies.explain.copies import copies_of, copies_without, single_scopes
-from shadow_gnn.studies.explain.gradients import baseline
+from shadow_gnn.studies.explain.line import baseline
 from shadow_gnn.studies.explain.saliency import frozen
 
 _BLOCK_NODES = 1 << 16

@@ -18,10 +18,12 @@ from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.studies.explain.answer import Answer
 from shadow_gnn.studies.explain.contributions import Contributions, Method, Parts
 from shadow_gnn.studies.explain.copies import single_scopes
-from shadow_gnn.studies.explain.gradients import gradient_parts, integrated_parts
+from shadow_gnn.studies.explain.gradients import gradient_parts, integrated_parts, two_point_parts
 from shadow_gnn.studies.explain.occlusion import occlusion_parts
 from shadow_gnn.studies.explain.saliency import frozen, sent_by_node
 from shadow_gnn.tasks.task import LinkTask, Task
+
+_BY_GRADIENTS = {"gradient": gradient_parts, "two-point": two_point_parts, "integrated": integrated_parts}
 
 
 def explain_batches(
@@ -49,15 +51,13 @@ def explain_batches(
     chosen = default_method(model) if method is None else method
     if chosen not in get_args(Method):
         raise ValueError(f"explain: method must be one of {', '.join(get_args(Method))}, got {method!r}")
-    if chosen == "gradient":
-        parts, logits, answer = gradient_parts(model, given, task, wanted)
+    if chosen in _BY_GRADIENTS:
+        parts, logits, answer = _BY_GRADIENTS[chosen](model, given, task, wanted)
     else:
         with frozen(model), torch.no_grad():
             logits = model(given)
         answer = Answer.of(task, logits, wanted)
-        if chosen == "integrated":
-            parts = integrated_parts(model, given, answer)
-        elif chosen == "occlusion":
+        if chosen == "occlusion":
             parts = occlusion_parts(model, given, answer, directed=directed)
         else:
             parts = _masked_parts(model, given, answer, logits)
@@ -65,10 +65,10 @@ def explain_batches(
 
 
 def default_method(model: ShadowGNN) -> Method:
-    """Return gradient, the best for its time, or occlusion for layers whose messages have no factors."""
+    """Return two-point, the best for its time, or occlusion for layers whose messages have no factors."""
     layers = [layer for branch in model.branches for layer in cast(Branch, branch).backbone.layers]
     without = any(cast(Layer, layer).preparation in ("edge_list", "scope") for layer in layers)
-    return "occlusion" if without else "gradient"
+    return "occlusion" if without else "two-point"
 
 
 def _masked_parts(model: ShadowGNN, batches: Sequence[Batch], answer: Answer, logits: Tensor) -> Parts:

@@ -52,12 +52,14 @@ def fidelity(model: ShadowGNN, batch: Batch, chosen: Tensor) -> Fidelity:
     )
 
 
-def strongest_messages(batch: Batch, explanation: Explanation, count: int) -> Tensor:
-    """Choose the messages of the `count` edges with the largest contributions of either sign; batch: of one target.
+def strongest_messages(batch: Batch, explanation: Explanation, count: int, *, either_sign: bool = False) -> Tensor:
+    """Choose the messages of the `count` edges that speak most for the explained class; batch: of one target.
 
-    Returns 1 for chosen messages, otherwise 0. [E]
+    The largest values come first, as in PyG's threshold "topk". either_sign: the largest sizes, which can be of edges
+    against the class. Returns 1 for chosen messages, otherwise 0. [E]
     """
-    order = np.argsort(-np.abs(explanation.edge_contribution), kind="stable")[:count]
+    share = explanation.edge_contribution
+    order = np.argsort(-np.abs(share) if either_sign else -share, kind="stable")[:count]
     best = {frozenset(pair) for pair in explanation.edge[order].tolist()}
     pairs = batch.node_id[batch.edge_index()].T.tolist()
     return torch.tensor([float(frozenset(pair) in best) for pair in pairs])
