@@ -1,4 +1,7 @@
-"""Startup: importing the package and showing its help take at most 0.2 CPU seconds, the start of Python included."""
+"""Startup: importing the package and showing its help take at most 0.2 CPU seconds, the start of Python included.
+
+Slow, as a busy machine takes longer. tests/cli/test_messages.py finds heavy imports on every machine.
+"""
 
 import os
 import subprocess
@@ -12,6 +15,7 @@ MOST = 0.2
 ROUNDS = 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["-c", "import shadow_gnn"], ["-m", "shadow_gnn", "--help"]], ids=["import", "help"]
 )
