@@ -58,7 +58,7 @@ def main() -> None:
     elif options.command == "export":
         print(f"{store.export(options.out or kept or folder, with_bits(plan, store)):,} bytes")
     else:
-        write_page(plan, store.results, options.out or ROOT / "docs" / "study.md")
+        write_page(plan, store.results, options.out or ROOT / "docs" / "comparison.md")
 
 
 def read_options() -> argparse.Namespace:

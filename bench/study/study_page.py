@@ -1,4 +1,4 @@
-"""Page: the results of the study as tables and sentences, docs/study.md.
+"""Page: the results of the study as tables and sentences, docs/comparison.md.
 
 Not for: the comparisons themselves (study_findings.py). The same results give the same bytes.
 """
