@@ -35,8 +35,9 @@ them, and `export` updates the results.
 
 PROTOCOL = """## Protocol
 
-- **Default**: `shadow train --graph GRAPH` without a recipe, with the layer and depth of the row: a normal GNN and a
-  model on scopes of 50 nodes, both with training labels as inputs; the weights of their mean are chosen on validation.
+- **Default**: `shadow train --graph GRAPH` without a recipe, with the layer and depth of the row: the mean of a
+  normal GNN, a model on scopes of 50 nodes and, on dense homophilous graphs, a GCN, all with training labels as inputs;
+  validation chooses which of them are averaged.
   See [the default](default.md). It tries no settings.
 - **Models**: {layers} of {depths} layers. shaDow has scopes of personalized PageRank (ppr-100: 100 nodes); a normal GNN
   trains on the whole graph (full), on subgraphs of GraphSAINT (saint) or on drawn neighbors (neighbor) and is evaluated
