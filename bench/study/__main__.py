@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from study_findings import chosen_trial
 from study_graphs import GRAPHS, Places, StudyGraph, is_there
-from study_jobs import DEFAULT
+from study_jobs import DEFAULT, METHODS
 from study_page import write_page
 from study_plan import CORE, FULL, Plan, check_settings, jobs_left, progress
 from study_results import ResultStore
@@ -68,6 +68,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--graphs", type=Path, default=Path("graphs"), help="folder of graph folders")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SHADOW_NPZ", "../shared/data")))
     parser.add_argument("--only", nargs="+", choices=GRAPHS, help="these graphs alone")
+    parser.add_argument("--methods", nargs="+", choices=(DEFAULT, *METHODS), help="run these methods alone")
     parser.add_argument("--full", action="store_true", help="the larger plan: more layers, depths, methods, settings")
     parser.add_argument("--held-out", action="store_true", help="also graphs that were never used for tuning")
     parser.add_argument("--hours", type=float, default=float("inf"), help="stop after the job that reaches this time")
@@ -89,6 +90,8 @@ def plan_of(options: argparse.Namespace, places: Places) -> Plan:
         if missing:
             print(f"not on this machine, left out: {', '.join(missing)}", file=sys.stderr)
         chosen = {name: graph for name, graph in chosen.items() if name not in missing}
+        if options.methods:
+            plan = replace(plan, methods=tuple(options.methods))
     return replace(plan, graphs=chosen)
 
 
