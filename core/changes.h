@@ -115,7 +115,7 @@ class Changes {
       first = last;
     }
     index_.reserve_more(nodes.size());
-    rows_.reserve(rows_.size() + nodes.size());
+    make_room(nodes.size());
     for (size_t item = 0; item < nodes.size(); ++item) {
       const auto number = static_cast<size_t>(index_.add(nodes[item]));
       if (number == rows_.size()) rows_.emplace_back();
@@ -152,6 +152,12 @@ class Changes {
       put(graph.checked(row.begin[entry]), weighted ? weight[entry] : 1, row.position_of(entry));
     }
     return out;
+  }
+
+  // Room grows by a factor: with one for each call, every small update would move all lists that have changed.
+  void make_room(size_t count) {
+    const size_t needed = rows_.size() + count;
+    if (needed > rows_.capacity()) rows_.reserve(std::max(needed, 2 * rows_.capacity()));
   }
 
   const Changes* under_;
