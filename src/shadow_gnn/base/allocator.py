@@ -1,4 +1,4 @@
-"""Allocator: keep freed memory in the process; new pages for the arrays of each batch cost more than the work.
+"""Allocator: keep freed memory in the process, as new pages for each batch cost more than the work; give it back.
 
 Not for: the library itself. The setting changes the whole process, so only our commands use it.
 """
@@ -25,3 +25,20 @@ def keep_freed_memory() -> bool:
     except (OSError, AttributeError, TypeError):
         return False
     return bool(mallopt(_MMAP_THRESHOLD, _LARGEST)) and bool(mallopt(_TRIM_THRESHOLD, _LARGEST))
+
+
+def give_back_memory() -> bool:
+    """Give memory that is free back to the system; return False if the C library cannot.
+
+    Call it after rare and large work: each thread of the C library has an arena of its own, which keeps the most that
+    the work ever needed.
+
+    >>> give_back_memory() in (True, False)
+    True
+    """
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return False
+    trim(0)
+    return True

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from fastapi import FastAPI, Request
@@ -103,7 +104,7 @@ def create_app(
 
 def guarded_app(service: Guarded, *, token: str | None, lifespan: Callable[[FastAPI], Any]) -> FastAPI:
     """Return an app without paths: the token and the limits before every request, and one line for every fault."""
-    app = FastAPI(
+    app = _GuardedApp(
         title="shadow-gnn",
         version="1",
         summary="Predictions of a deep GNN on a graph that changes",
@@ -113,8 +114,17 @@ def guarded_app(service: Guarded, *, token: str | None, lifespan: Callable[[Fast
         responses=_FAULTS,
     )
     _add_faults(app)
-    app.add_middleware(_Gate, service=service, token=token, direct=Direct(app))
+    app.gate = _Gate(partial(FastAPI.__call__, app), service, token, Direct(app))
     return app
+
+
+class _GuardedApp(FastAPI):
+    """An app behind a gate that every message passes first, before the layers of the framework, which take time."""
+
+    gate: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.gate(scope, receive, send)
 
 
 async def _wait(service: Service, start: Callable[[], Future[Any]]) -> Any:
@@ -298,9 +308,7 @@ class _Gate:
             await (self._app if answer is None else answer)(scope, _given(body), send_noted)
         finally:
             known = path if path in _OPEN or path == "/metrics" or path.startswith("/v1/") else "other"
-            metrics = self._service.metrics
-            metrics.requests.labels(known if status != 404 else "other", str(status)).inc()
-            metrics.seconds.labels(known if status != 404 else "other").observe(time.monotonic() - begin)
+            self._service.metrics.answered(known if status != 404 else "other", status, time.monotonic() - begin)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> JSONResponse | None:
         if self._token is not None and not (scope["path"] in _OPEN or scope["path"].startswith(_FILES)):

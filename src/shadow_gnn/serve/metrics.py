@@ -26,6 +26,7 @@ class ServiceMetrics:
         self.seconds = Histogram(
             "shadow_request_seconds", "Time of requests.", ["path"], buckets=_SECONDS, registry=registry
         )
+        self._of_path: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.stages = Histogram(
             "shadow_stage_seconds", "Time of the stages of a batch.", ["stage"], buckets=_SECONDS, registry=registry
         )
@@ -60,6 +61,15 @@ class ServiceMetrics:
             registry=registry,
             multiprocess_mode="livemax",
         )
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        found = self._of_path.get((path, status))
+        if found is None:  # Looking a label up takes longer than counting.
+            found = self.requests.labels(path, str(status)), self.seconds.labels(path)
+            self._of_path[path, status] = found
+        found[0].inc()
+        found[1].observe(seconds)
 
     def text(self) -> bytes:
         """Return all metrics in the text format, those of all workers together if there are several."""

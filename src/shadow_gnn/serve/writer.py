@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Protocol
 
+from shadow_gnn.base.allocator import give_back_memory
 from shadow_gnn.base.errors import ShadowError
 from shadow_gnn.graph.changes.compact import compact_live
 from shadow_gnn.graph.changes.live_graph import LiveGraph, Made, Wish
@@ -127,6 +128,7 @@ class LocalWriter:
 
         try:
             found = compact_live(self._live, progress=go_on)
+            give_back_memory()
             self._publish(self._live.version, lambda: None)
             self._note(f"{found.folder}: holds {found.num_updates} updates more; the log begins again")
         except _GivenUp:

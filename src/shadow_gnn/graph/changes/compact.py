@@ -21,7 +21,6 @@ from shadow_gnn.graph.changes.added_rows import AddedRows
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
 from shadow_gnn.graph.changes.live_graph import GraphState, LiveGraph
 from shadow_gnn.graph.changes.log import NEXT, head_of
-from shadow_gnn.graph.changes.update import Update
 from shadow_gnn.graph.record import DenseFeatures, Graph, NodeNames, SparseFeatures
 from shadow_gnn.graph.store import Contents, graph_arrays, open_graph, save_contents
 
@@ -81,8 +80,7 @@ def compact_live(live: LiveGraph, *, progress: Progress = silent) -> Compacted:
         graph = open_graph(folder)
         log.begin_again(graph)
         state = GraphState(graph, log.head.first, log.head.keys)
-        for record in log.take_records():
-            state.apply(Update.from_bytes(record))
+        state.replay(log.take_records())
         live.adopt(state)
     return found
 

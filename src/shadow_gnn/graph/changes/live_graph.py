@@ -15,13 +15,15 @@ from shadow_gnn.base.errors import FolderError
 from shadow_gnn.graph.changes.changed_graph import ChangedGraph
 from shadow_gnn.graph.changes.log import Key, UpdateLog, identity_of
 from shadow_gnn.graph.changes.log_reader import LogReader
-from shadow_gnn.graph.changes.update import Update
+from shadow_gnn.graph.changes.update import Update, in_one_go
 from shadow_gnn.graph.name_index import NameIndex
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.graph.store import open_graph
 
 KEPT_KEYS = 100_000
 """Latest idempotency keys that are remembered."""
+_REPLAYED = 5000
+"""Updates that are read from a log and made together: more would need more memory."""
 
 
 def log_folder(graph: Graph | Path) -> Path:
@@ -100,18 +102,32 @@ class GraphState:
         self.names = None if stored.node_name is None else NameIndex(stored.node_name)
         self.keys = RepeatedKeys(keys)
 
-    def apply(self, update: Update) -> None:
-        """Make an update."""
-        first = self.graph.num_nodes
-        update.apply(self.graph)
-        if self.names is not None:
-            for number, name in enumerate(update.names or ()):
-                self.names.add(name, first + number)
-            for node in update.remove_nodes:
-                if (old := self._old_name(node)) is not None:
-                    self.names.remove(old)
-        self.version += 1
-        self.keys.add(update, Made(self.version, first))
+    def apply(self, updates: Sequence[Update]) -> None:
+        """Make updates, one after the other as far as anyone can see."""
+        for update in in_one_go(updates):
+            first = self.graph.num_nodes
+            update.apply(self.graph)
+            self._note_names(update, first)
+        first = self.graph.num_nodes - sum(update.num_nodes for update in updates)
+        for update in updates:
+            self.version += 1
+            self.keys.add(update, Made(self.version, first))
+            first += update.num_nodes
+
+    def replay(self, records: Sequence[bytes]) -> None:
+        """Make the updates of a log, some thousands at a time."""
+        for start in range(0, len(records), _REPLAYED):
+            self.apply([Update.from_bytes(record) for record in records[start : start + _REPLAYED]])
+
+    def _note_names(self, update: Update, first: int) -> None:
+        """Make names of new nodes known, and forget those of removed ones."""
+        if self.names is None:
+            return
+        for number, name in enumerate(update.names or ()):
+            self.names.add(name, first + number)
+        for node in update.remove_nodes:
+            if (old := self._old_name(node)) is not None:
+                self.names.remove(old)
 
     def freeze(self) -> ChangedGraph:
         """Return the graph as it is; further updates are made in a layer above it."""
@@ -128,7 +144,7 @@ class GraphState:
 
 
 Listener = Callable[[Update | None], None]
-"""Called under the lock after each update; with None after the stored graph was replaced."""
+"""Called under the lock for each update that was made; with None after the stored graph was replaced."""
 
 
 class LiveGraph:
@@ -165,8 +181,7 @@ class LiveGraph:
         if self.log is not None:
             if self.log.cut:
                 note(f"{self.log.path}: {self.log.cut} bytes of an unfinished last update were cut off")
-            for record in self.log.take_records():
-                self.state.apply(Update.from_bytes(record))
+            self.state.replay(self.log.take_records())
 
     @property
     def stored(self) -> Graph:
@@ -239,8 +254,8 @@ class LiveGraph:
     def _apply(self, updates: Sequence[Update]) -> None:
         if updates:
             with self.lock:
+                self.state.apply(updates)
                 for update in updates:
-                    self.state.apply(update)
                     for listener in self.listeners:
                         listener(update)
 
@@ -253,8 +268,7 @@ class LiveGraph:
         stored = None if path is None else open_graph(path)
         if stored is not None and identity_of(stored) == reader.head.graph:
             state = GraphState(stored, reader.head.first, reader.head.keys)
-            for record in reader.read(stop):
-                state.apply(Update.from_bytes(record))
+            state.replay(reader.read(stop))
             self.adopt(state)
         elif reader.head.first <= self.version:  # A copy of the old folder: all later updates are in the log.
             reader.skip_to(self.version)
