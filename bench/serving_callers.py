@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import uvloop
 
 Body = Callable[[int], dict[str, Any]]
 
@@ -46,7 +47,7 @@ class Server:
             try:
                 caller = await Caller.connected(self.port)
                 await caller.send("GET", "/readyz", b"")
-                caller.writer.close()
+                caller.close()
                 return
             except OSError:
                 await asyncio.sleep(0.01)
@@ -70,27 +71,62 @@ def _anonymous_megabytes(pid: int) -> float:
     return float("nan")
 
 
-class Caller:
-    """One keep-alive connection, as cheap as Python allows."""
+class Caller(asyncio.Protocol):
+    """One keep-alive connection, as cheap as Python allows: one write and one callback for each request."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._received = b""
+        self._answer: asyncio.Future[bytes] | None = None
 
     @classmethod
     async def connected(cls, port: int) -> Caller:
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
+        _, caller = await asyncio.get_running_loop().create_connection(cls, "127.0.0.1", port)
+        return caller
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # That of uvloop does not inherit from it.
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        end = self._received.find(b"\r\n\r\n") + 4
+        if end < 4:
+            return
+        at = self._received.find(b"content-length:")
+        length = int(self._received[at + 15 : self._received.index(b"\r", at)])
+        if len(self._received) == end + length and self._answer is not None:
+            self._answer.set_result(self._received)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(error or ConnectionResetError("the service has closed the connection"))
 
     async def send(self, method: str, path: str, body: bytes) -> bytes:
+        self._received, self._answer = b"", asyncio.get_running_loop().create_future()
         head = f"{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
-        self.writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-        answer = await self.reader.readuntil(b"\r\n\r\n")
-        length = int(answer.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-        content = await self.reader.readexactly(length)
+        self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        answer = await self._answer
+        content = answer[answer.index(b"\r\n\r\n") + 4 :]
         assert answer.startswith(b"HTTP/1.1 200"), content
         return content
 
+    def close(self) -> None:
+        self.transport.close()
 
-async def _load(port: int, path: str, body: Body, callers: int, count: int, method: str) -> tuple[np.ndarray, float]:
+
+@dataclass(frozen=True)
+class Load:
+    """What came of many requests."""
+
+    seconds: np.ndarray
+    """Of each request."""
+    per_second: float
+    caller_cores: float
+    """Processor time of the callers themselves, for each second; of all streams that ran at once."""
+
+
+async def _load(port: int, path: str, body: Body, callers: int, count: int, method: str) -> Load:
     times: list[float] = []
     numbers = iter(range(count))
 
@@ -101,16 +137,17 @@ async def _load(port: int, path: str, body: Body, callers: int, count: int, meth
             begin = time.perf_counter()
             await caller.send(method, path, data)
             times.append(time.perf_counter() - begin)
-        caller.writer.close()
+        caller.close()
 
-    begin = time.perf_counter()
+    begin, own = time.perf_counter(), time.process_time()
     await asyncio.gather(*(one() for _ in range(callers)))
-    return np.array(times), count / (time.perf_counter() - begin)
+    passed = time.perf_counter() - begin
+    return Load(np.array(times), count / passed, (time.process_time() - own) / passed)
 
 
-def load(port: int, path: str, body: Body, *, callers: int, count: int, method: str = "POST") -> tuple[Any, float]:
-    """Send requests by so many callers at once; return the seconds of each, and the requests per second."""
-    return asyncio.run(_load(port, path, body, callers, count, method))
+def load(port: int, path: str, body: Body, *, callers: int, count: int, method: str = "POST") -> Load:
+    """Send so many requests by so many callers at once."""
+    return uvloop.run(_load(port, path, body, callers, count, method))
 
 
 @dataclass(frozen=True)
@@ -142,17 +179,20 @@ async def _stream(port: int, stream: Stream, until: float) -> list[float]:
             number += 1
             await caller.send("POST", stream.path, json.dumps(stream.body(number)).encode())
             times.append(time.perf_counter() - begin)
-        caller.writer.close()
+        caller.close()
 
     await asyncio.gather(*(one(place) for place in range(stream.callers)))
     return times
 
 
-def side_by_side(port: int, streams: list[Stream], seconds: float) -> list[tuple[np.ndarray, float]]:
-    """Send several kinds of requests at once; return the seconds of each request and the requests per second."""
+def side_by_side(port: int, streams: list[Stream], seconds: float) -> list[Load]:
+    """Send several kinds of requests at once for some time."""
 
     async def all_streams() -> list[list[float]]:
         until = time.perf_counter() + seconds
         return await asyncio.gather(*(_stream(port, stream, until) for stream in streams))
 
-    return [(np.array(times), len(times) / seconds) for times in asyncio.run(all_streams())]
+    own = time.process_time()
+    found = uvloop.run(all_streams())
+    cores = (time.process_time() - own) / seconds
+    return [Load(np.array(times), len(times) / seconds, cores) for times in found]

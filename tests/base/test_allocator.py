@@ -1,4 +1,4 @@
-"""keep_freed_memory: large blocks are reused instead of being mapped again."""
+"""Allocator: large blocks are reused instead of being mapped again, and given back when asked."""
 
 from __future__ import annotations
 
@@ -33,3 +33,38 @@ def faults(mode: str) -> int:
 def test_large_arrays_cause_no_page_faults_once_memory_is_kept() -> None:
     kept, plain = faults("keep"), faults("plain")
     assert kept < plain / 10
+
+
+ANONYMOUS_MEGABYTES = """
+import sys, threading
+from pathlib import Path
+from shadow_gnn.base.allocator import give_back_memory, keep_freed_memory
+keep_freed_memory()
+def megabytes():
+    (line,) = [row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith("RssAnon")]
+    return int(line.split()[1]) // 1024
+def work():
+    parts = [bytes(1000) for _ in range(100_000)]
+before = megabytes()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+kept = megabytes()
+if sys.argv[1] == "give back":
+    assert give_back_memory()
+print(kept - before, megabytes() - before)
+"""
+
+
+def growth(mode: str) -> list[int]:
+    command = [sys.executable, "-c", ANONYMOUS_MEGABYTES, mode]
+    return [int(word) for word in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
+def test_memory_of_large_work_is_given_back_when_asked() -> None:
+    kept, left = growth("keep")
+    assert kept == left > 80
+    kept, left = growth("give back")
+    assert kept > 80
+    assert left < 10

@@ -21,7 +21,8 @@ from shadow_gnn.base.errors import WriteError
 from shadow_gnn.graph.changes.compact import compact
 from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, Made, Wanted, log_folder
 from shadow_gnn.graph.changes.log import LOG, NEXT
-from shadow_gnn.graph.changes.update import Update, edges_of_nodes
+from shadow_gnn.graph.changes.update import Update, edges_of_nodes, in_one_go
+from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
 from shadow_gnn.graph.store import graph_arrays, open_graph, save_graph
 from shadow_gnn.graph.verify import verify_graph
@@ -103,6 +104,58 @@ def test_replayed_and_folded_updates_are_the_graph_built_from_scratch(plain, dat
     live = LiveGraph(open_graph(folder), log)
     assert (live.version, live.graph.changes.num_rows) == (version, 0)
     live.close()
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(plain=plain_graphs(), data=st.data())
+def test_updates_made_together_are_those_made_one_by_one(plain, data):
+    stored = plain.graph()
+    updates = [
+        replace(draw_update(data.draw, plain), key=data.draw(st.sampled_from([None, f"k{number}"])))
+        for number in range(data.draw(st.integers(1, 8)))
+    ]
+    together, one_by_one = LiveGraph(stored), LiveGraph(stored)
+    first, rest = updates[: data.draw(st.integers(0, len(updates)))], list(updates)
+    results = [*together.commit(first), *together.commit(rest[len(first) :])]
+    assert results == [result for update in updates for result in one_by_one.commit([update])]
+    assert together.keys.rows() == one_by_one.keys.rows()
+    assert (together.version, together.graph.num_edges) == (len(updates), one_by_one.graph.num_edges)
+    assert together.graph.num_positions == one_by_one.graph.num_positions
+    for node in range(plain.num_nodes):
+        for found, expected in zip(together.graph.list_of(node), one_by_one.graph.list_of(node), strict=True):
+            assert found.tobytes() == expected.tobytes()
+    positions = np.arange(together.graph.num_positions)
+    assert together.graph.edge_attr[positions].tobytes() == one_by_one.graph.edge_attr[positions].tobytes()
+
+
+def test_neighbors_that_only_set_edges_are_joined_and_others_keep_their_order():
+    first, second, third = edges((0, 1, 1.0)), edges((2, 3, 2.0), (0, 1, 3.0)), edges((1, 2, 4.0))
+    removal = Update(remove_edges=np.array([[0, 1]]))
+    found = list(in_one_go([first, second, removal, third]))
+    assert [one.set_edges.tolist() for one in found] == [[[0, 1], [2, 3], [0, 1]], [], [[1, 2]]]
+    assert found[0].attr.tolist() == [*first.attr.tolist(), *second.attr.tolist()]
+    assert found[1] is removal
+    assert found[2] is third
+
+
+def test_a_small_update_costs_the_same_however_many_lists_have_changed():
+    num_nodes = 200_000
+    ring = from_edges(np.arange(num_nodes), (np.arange(num_nodes) + 1) % num_nodes, num_nodes)
+    live = LiveGraph(ring)
+    live.commit([Update(set_edges=np.array([[0, 2]]))])
+
+    def seconds(nodes: range) -> float:
+        begin = time.thread_time()
+        for node in nodes:
+            live.commit([Update(set_edges=np.array([[node, node + 7]]))])
+        return time.thread_time() - begin
+
+    few = min(seconds(range(start, start + 100)) for start in (1000, 1200, 1400))
+    others = np.arange(10_000, 190_000)
+    live.commit([Update(set_edges=np.stack((others, others + 5), axis=1))])
+    assert live.graph.changes.num_rows > 170_000
+    many = min(seconds(range(start, start + 100)) for start in (2000, 2200, 2400))
+    assert many < 5 * few
 
 
 def test_an_update_comes_back_as_it_was_written():
