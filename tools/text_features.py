@@ -20,8 +20,8 @@ def word_weights(bags: Sequence[Iterable[str]], min_nodes: int) -> csr_array:
     A bag is a sequence of words or a Counter of them. A word counts if at least min_nodes bags hold it.
     """
     counts = [Counter(bag) for bag in bags]
-    spread = Counter(word for count in counts for word in count)
-    column = {word: at for at, word in enumerate(sorted(w for w, n in spread.items() if n >= min_nodes))}
+    spread = word_spread(counts, min_nodes)
+    column = {word: at for at, word in enumerate(spread)}
     row, col, value = [], [], []
     for at, count in enumerate(counts):
         for word, number in sorted(count.items()):
@@ -30,6 +30,12 @@ def word_weights(bags: Sequence[Iterable[str]], min_nodes: int) -> csr_array:
                 col.append(column[word])
                 value.append((1 + np.log(number)) * np.log(len(bags) / spread[word]))
     return unit_rows(csr_array((value, (row, col)), shape=(len(bags), len(column))))
+
+
+def word_spread(bags: Sequence[Iterable[str]], min_nodes: int) -> dict[str, int]:
+    """Return in how many bags each word is, in the order of words, which is that of the columns of word_weights."""
+    spread = Counter(word for bag in bags for word in set(bag))
+    return {word: spread[word] for word in sorted(spread) if spread[word] >= min_nodes}
 
 
 def unit_rows(matrix: csr_array) -> csr_array:
