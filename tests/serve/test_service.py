@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.inference.recommendations import recommend
+from shadow_gnn.serve import requests
 from shadow_gnn.serve.app import create_app
 from shadow_gnn.serve.limits import Limits
 from shadow_gnn.serve.servable import check_servable
@@ -350,6 +352,24 @@ def test_health_readiness_and_metrics(serve):
     assert 'shadow_stage_seconds_count{stage="model"} 1.0' in text
     client.service.ready = False
     assert client.get("/readyz").status_code == 503
+
+
+def test_the_description_of_every_body_has_examples_that_fit(serve):
+    client = serve()
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    bodies = [kind for name, kind in vars(requests).items() if name.endswith("Body") and not name.startswith("_")]
+    assert len(bodies) == 10
+    for body in bodies:
+        examples = schemas[body.__name__]["examples"]
+        assert examples
+        for example in examples:
+            body.model_validate_json(json.dumps(example))
+
+
+@pytest.mark.parametrize("body", [b"[" * 20_000, b'{"nodes": ["\xff"]}'])
+def test_a_body_that_no_reader_of_json_takes_is_one_line(serve, body):
+    answer = serve().post("/v1/predict", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()) == (400, {"error": "body: must be JSON in UTF-8 and of few levels"})
 
 
 def test_a_full_queue_says_when_to_come_back(serve):

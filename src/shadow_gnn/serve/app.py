@@ -256,7 +256,9 @@ def _add_faults(app: FastAPI) -> None:
         if error.status_code == 405:  # Each route knows its own methods alone.
             known = [getattr(route, "methods", ()) for route in app.routes if _path_of(route) == request.url.path]
             headers = {"Allow": ", ".join(sorted(method for methods in known for method in methods))}
-        return _fault(error.status_code, str(error.detail), dict(headers or {}))
+        # The framework has 400 only for a body that its reader of JSON gives up on.
+        line = "body: must be JSON in UTF-8 and of few levels" if error.status_code == 400 else str(error.detail)
+        return _fault(error.status_code, line, dict(headers or {}))
 
     app.add_exception_handler(HTTPException, of_http)
 

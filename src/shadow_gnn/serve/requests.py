@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 NodeId = Annotated[int, Field(ge=0, lt=1 << 62)]
@@ -15,8 +16,19 @@ Name = Annotated[str, Field(min_length=1, max_length=1000)]
 Key = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+def _strict(*examples: JsonDict, by_name: bool = False) -> ConfigDict:
+    """Return the configuration of a record; examples: bodies for the description of the interface."""
+    return ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        populate_by_name=by_name,
+        json_schema_extra={"examples": [*examples]} if examples else None,
+    )
+
+
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = _strict()
 
 
 class NewRef(_Body):
@@ -35,9 +47,7 @@ Ref = NodeId | Name | NewRef
 class NodeEdge(_Body):
     """An edge of a new node; in a directed graph `to` means that the new node sends, `from` that it receives."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, populate_by_name=True, json_schema_extra={"examples": [{"to": 17}]}
-    )
+    model_config = _strict({"to": 17}, by_name=True)
 
     to: Ref | None = None
     from_: Annotated[Ref | None, Field(alias="from")] = None
@@ -64,12 +74,7 @@ class _OfRun(_Body):
 class PredictBody(_OfRun):
     """Nodes to predict: known ones, new ones, or both."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        json_schema_extra={"examples": [{"nodes": [3, 17]}, {"new_nodes": [{"edges": [{"to": 3}, {"to": 17}]}]}]},
-    )
+    model_config = _strict({"nodes": [3, 17]}, {"new_nodes": [{"edges": [{"to": 3}, {"to": 17}]}]})
 
     nodes: list[Known] = []
     new_nodes: list[NewNode] = []
@@ -80,6 +85,8 @@ class PredictBody(_OfRun):
 class LinksBody(_OfRun):
     """Pairs to score, or a node to recommend neighbors for."""
 
+    model_config = _strict({"pairs": [[3, 17]]}, {"recommend": 3, "top": 5})
+
     pairs: list[Annotated[list[Known], Field(min_length=2, max_length=2)]] = []
     recommend: Known | None = None
     top: Annotated[int, Field(ge=1, le=10_000)] = 20
@@ -89,6 +96,8 @@ class LinksBody(_OfRun):
 class ScopeBody(_OfRun):
     """A node whose scope to show."""
 
+    model_config = _strict({"node": 3})
+
     node: Known
     branch: Annotated[int, Field(ge=0, le=16)] = 0
     """Which extractor, for an ensemble."""
@@ -97,13 +106,7 @@ class ScopeBody(_OfRun):
 class ExplainBody(_OfRun):
     """A node whose prediction to explain, a new node, or a pair for a run of link prediction."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        populate_by_name=True,
-        json_schema_extra={"examples": [{"node": 3}, {"new_nodes": [{"edges": [{"to": 3}]}]}]},
-    )
+    model_config = _strict({"node": 3}, {"new_nodes": [{"edges": [{"to": 3}]}]}, by_name=True)
 
     node: Known | None = None
     new_nodes: list[NewNode] = []
@@ -118,6 +121,8 @@ class ExplainBody(_OfRun):
 class ReloadBody(_OfRun):
     """A run to read again from its folder; all of them by default."""
 
+    model_config = _strict({}, {"run": "first"})
+
 
 class Seed(_Body):
     """A node to retrieve around."""
@@ -128,6 +133,11 @@ class Seed(_Body):
 
 class RetrieveBody(_Body):
     """Weighted seeds to retrieve the best nodes around."""
+
+    model_config = _strict(
+        {"seeds": [{"node": 3, "weight": 2.0}, {"node": 17}], "topk": 10},
+        {"seeds": [{"node": 3}], "format": "text", "relation": "depends on"},
+    )
 
     seeds: Annotated[list[Seed], Field(min_length=1)]
     topk: Annotated[int, Field(ge=1)] = 200
@@ -141,7 +151,7 @@ class RetrieveBody(_Body):
 class Edge(_Body):
     """An edge to set."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+    model_config = _strict(by_name=True)
 
     from_: Annotated[Known, Field(alias="from")]
     to: Known
@@ -152,7 +162,7 @@ class Edge(_Body):
 class Ends(_Body):
     """An edge to remove."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+    model_config = _strict(by_name=True)
 
     from_: Annotated[Known, Field(alias="from")]
     to: Known
@@ -160,6 +170,8 @@ class Ends(_Body):
 
 class SetEdgesBody(_Body):
     """Edges to add; one that exists gets the new weight and attributes."""
+
+    model_config = _strict({"edges": [{"from": 3, "to": 17}], "key": "order 4711"})
 
     edges: Annotated[list[Edge], Field(min_length=1)]
     key: Key | None = None
@@ -169,6 +181,8 @@ class SetEdgesBody(_Body):
 class RemoveEdgesBody(_Body):
     """Edges to remove; one that does not exist is passed over."""
 
+    model_config = _strict({"edges": [{"from": 3, "to": 17}]})
+
     edges: Annotated[list[Ends], Field(min_length=1)]
     key: Key | None = None
 
@@ -176,12 +190,18 @@ class RemoveEdgesBody(_Body):
 class AddNodesBody(_Body):
     """Nodes to add for good, with their edges."""
 
+    model_config = _strict(
+        {"nodes": [{"features": [0.5, 1.0], "edges": [{"to": 3}, {"to": {"new": 1}}]}, {"features": [0.0, 2.0]}]}
+    )
+
     nodes: Annotated[list[NewNode], Field(min_length=1)]
     key: Key | None = None
 
 
 class RemoveNodesBody(_Body):
     """Nodes that lose their edges and names; their ids stay."""
+
+    model_config = _strict({"nodes": [17]})
 
     nodes: Annotated[list[Known], Field(min_length=1)]
     key: Key | None = None
