@@ -10,6 +10,8 @@ import ctypes
 _TRIM_THRESHOLD = -1  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h
 _MMAP_THRESHOLD = -3
 _LARGEST = 2**30
+_SHRINKS = 2**18
+"""Freeing a block of this size makes an arena look whether its end can go."""
 
 
 def keep_freed_memory() -> bool:
@@ -28,17 +30,23 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_memory() -> bool:
-    """Give memory that is free back to the system; return False if the C library cannot.
+    """Give memory that `keep_freed_memory` keeps back to the system, once; return False if the C library cannot.
 
-    Call it after rare and large work: each thread of the C library has an arena of its own, which keeps the most that
-    the work ever needed.
+    Call it after rare and large work, in the thread that did it: each thread has an arena of its own, which keeps the
+    most that the work ever needed.
 
     >>> give_back_memory() in (True, False)
     True
     """
     try:
-        trim = ctypes.CDLL(None).malloc_trim
+        library = ctypes.CDLL(None)
+        mallopt, trim = library.mallopt, library.malloc_trim
     except (OSError, AttributeError, TypeError):
         return False
     trim(0)
+    # It leaves the end of an arena that is not the first one, which only shrinks when a block before it is freed.
+    mallopt(_TRIM_THRESHOLD, 0)
+    library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    library.free(library.malloc(ctypes.c_size_t(_SHRINKS)))
+    mallopt(_TRIM_THRESHOLD, _LARGEST)
     return True
