@@ -128,8 +128,36 @@ class _GuardedApp(FastAPI):
 
 
 async def _wait(service: Service, start: Callable[[], Future[Any]]) -> Any:
-    """Wait for a result; a request that takes too long is given up."""
-    return await asyncio.wait_for(asyncio.wrap_future(start()), service.limits.seconds)
+    """Wait for a result; a request that takes too long is given up.
+
+    It is wait_for(wrap_future(...)) in fewer steps: for a small update, those steps were a large part of the work.
+    """
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[Any] = loop.create_future()
+    found = start()
+    found.add_done_callback(lambda done: loop.call_soon_threadsafe(_pass_on, done, waiter))
+    timer = loop.call_later(service.limits.seconds, _give_up, waiter)
+    try:
+        return await waiter
+    finally:
+        timer.cancel()
+        found.cancel()
+
+
+def _pass_on(done: Future[Any], waiter: asyncio.Future[Any]) -> None:
+    """Give the result of work to the request that waits for it, unless it was given up."""
+    if waiter.done():
+        return
+    error = done.exception()
+    if error is None:
+        waiter.set_result(done.result())
+    else:
+        waiter.set_exception(error)
+
+
+def _give_up(waiter: asyncio.Future[Any]) -> None:
+    if not waiter.done():
+        waiter.set_exception(TimeoutError())
 
 
 def _add_reads(app: FastAPI, service: Service) -> None:

@@ -22,6 +22,7 @@ from fastapi import FastAPI
 from shadow_gnn.base import collector
 from shadow_gnn.base.errors import RunError
 from shadow_gnn.base.files import read_bytes
+from shadow_gnn.base.turns import take_short_turns
 from shadow_gnn.serve.app import create_app
 from shadow_gnn.serve.service import Answer, Service
 
@@ -107,6 +108,7 @@ def run_app(
 ) -> None:
     """Answer requests until SIGTERM, SIGINT or another reason to end, and finish those that wait; hang_up: SIGHUP."""
     collector.settle()
+    take_short_turns()
     started()
     config = uvicorn.Config(
         app,
