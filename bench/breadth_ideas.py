@@ -1,7 +1,7 @@
 """Breadth ideas: inputs of a scope from outside it, next to the default on scopes (training_ideas.py, idea plain).
 
 Not for: smoothed features, which are an option (inputs.smooth). Findings: docs/what-was-tried.md.
-Usage: python bench/breadth_ideas.py GRAPH... --ideas degree outside cross-fit
+Usage: python bench/breadth_ideas.py GRAPH... --ideas degree outside cross-fit hubs
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from shadow_gnn.training.run_setup import make_setup, open_recipe_graph
 
 Change = Callable[[Batch], Batch]
 NUM_FOLDS, FOLD_EPOCHS = 3, 100
+HUB_SHARE = 0.01
+"""Share of the nodes that are hubs."""
 
 
 class Changed:
@@ -121,7 +123,28 @@ def cross_fit(graph: Graph) -> tuple[Graph, Change]:
     return with_columns(graph, table[NUM_FOLDS].numpy()), change
 
 
-IDEAS = {"degree": global_degrees, "outside": outside, "cross-fit": cross_fit}
+def hubs(graph: Graph) -> tuple[Graph, Change]:
+    """Drop half of the edges of hubs inside each scope, but for edges of its target; always the same ones."""
+    degree = np.diff(graph.indptr)
+    hub = torch.from_numpy(degree >= max(2, np.quantile(degree, 1 - HUB_SHARE)))
+
+    def change(batch: Batch) -> Batch:
+        degrees = batch.indptr.diff()
+        receiver, sender = torch.repeat_interleave(torch.arange(batch.num_nodes), degrees), batch.indices.long()
+        target = torch.zeros(batch.num_nodes, dtype=torch.bool)
+        target[batch.target_node.flatten()] = True
+        ids = batch.node_id.long()
+        drawn = ((ids[receiver] + ids[sender]) * 2_654_435_761 >> 16) % 2 == 0
+        crosses = hub[ids[receiver]] | hub[ids[sender]]
+        kept = ~(crosses & drawn) | target[receiver] | target[sender]
+        left = torch.zeros_like(degrees).index_add_(0, receiver[kept], torch.ones_like(degrees[receiver[kept]]))
+        indptr = torch.cat((batch.indptr[:1], left.cumsum(0).to(batch.indptr.dtype)))
+        return replace(batch, indptr=indptr, indices=batch.indices[kept])
+
+    return graph, change
+
+
+IDEAS = {"degree": global_degrees, "outside": outside, "cross-fit": cross_fit, "hubs": hubs}
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ def teach(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, float, float]:
     return logits.float().softmax(dim=1).numpy(), best, seconds
 
 
-def taught(nodes: np.ndarray, soft: np.ndarray):  # noqa: ANN201
+def taught(nodes: np.ndarray, soft: np.ndarray):
     """Return what makes loaders of training targets and of nodes with probabilities instead of labels."""
 
     def wrap(setup: RunSetup, loader: Loader) -> Sequence[BatchSource]:
@@ -60,7 +60,7 @@ def main() -> None:
     """Train on hard labels, and on hard and soft ones with the same number of steps, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graphs", nargs="+", metavar="GRAPH")
-    parser.add_argument("--epochs", type=int, default=12, help="passes over the training targets; as many steps for all")
+    parser.add_argument("--epochs", type=int, default=12, help="passes over the training targets")
     parser.add_argument("--most", type=float, default=1.0, help="soft targets for each training target, at most")
     chosen = parser.parse_args()
     keep_freed_memory()
