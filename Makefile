@@ -10,7 +10,7 @@ SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
+.PHONY: help demo serve-demo notebooks test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
 .PHONY: wheels test-wheel test-lowest test-others docs workflows clean
 
 help:  ## Show this list.
@@ -37,6 +37,10 @@ demo: $(VENV)/package  ## Train models with scopes and without on the built-in g
 
 serve-demo: $(VENV)/installed  ## Serve a model of the built-in graph, ask for known packages and a new one, end.
 	$(BIN)/python examples/serve_demo.py
+
+notebooks: $(VENV)/package  ## Open the notebooks of examples in a browser.
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[notebooks]'
+	$(BIN)/python -m jupyterlab examples
 
 test: $(VENV)/installed  ## Run the tests, one process for each core.
 	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=10
