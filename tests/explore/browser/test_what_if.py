@@ -66,20 +66,26 @@ def outcome_of(expected):
 
 
 def test_the_outcome_of_each_edit_is_told_in_words_and_spoken(visit, served):
+    graph, kinds = served.graph, set()
+    others = [f"node {node}" for node in np.flatnonzero(graph.y == (graph.y[20] + 1) % 3)[-10:]]
+    near = [graph.node_name[int(node)] for node in graph.neighbors(20)]
+    moved = {
+        "remove_edges": [{"from": "node 20", "to": name} for name in near],
+        "add_edges": [{"from": "node 20", "to": name} for name in others],
+    }
     visit.open(node="node 20", run="first").drawn("node 20")
     assert visit.page.locator(".outcome").count() == 0
-    edits, kinds = [], set()
-    for value in (1.0, 30.0, -30.0):
-        edits = [{"node": "node 20", "column": column, "value": value} for column in range(3)]
-        visit.page.evaluate("edits => explorer.act.edits(edits.map(edit => ['features', edit]))", edits)
-        visit.until(lambda value=value: visit.drawn().state()["edits"][0][1]["value"] == value)
-        expected = served.ask(node="node 20", run="first", explain=True, edits={"features": edits})
-        text = outcome_of(expected)
+    for edits in ({"features": [{"node": "node 20", "column": 2, "value": 1.5}]}, moved):
+        listed = [[kind, value] for kind, values in edits.items() for value in values]
+        visit.page.evaluate("edits => explorer.act.edits(edits)", listed)
+        visit.until(lambda listed=listed: visit.drawn().state()["edits"] == listed)
+        text = outcome_of(served.ask(node="node 20", run="first", explain=True, edits=edits))
         kinds.add(text.split(" ")[0])
         assert visit.page.locator(".outcome").inner_text() == text
         said = visit.page.locator("#said").inner_text()
-        assert said.startswith("node 20, 3 edits, the last one: c of node 20 = ")
+        assert said.startswith("node 20, ")
         assert said.endswith(text)
+    assert said.startswith(f"node 20, {len(listed)} edits, the last one: with an edge node 20 \u2013 {others[-1]}. ")
     assert kinds == {"Now", "Still"}
     visit.page.locator("#edit-chips").get_by_role("button", name="Reset").click()
     visit.until(lambda: visit.page.locator(".outcome").count() == 0)
