@@ -195,6 +195,12 @@ export class Explorer {
     const mode = sides.every((side) => side.answer.explanation) ? state.color : "class";
     const name = this.targetText();
     const target = JSON.stringify(state.target);
+    // What stands over the drawing comes first: the height of the drawing depends on it.
+    fillChips(this);
+    byId("shared").hidden = !two;
+    if (two)
+      byId("shared").textContent =
+        `${plural(shared.size, "node")} in both, outlined; ${keys[0].size - shared.size} only left, ${keys[1].size - shared.size} only right.`;
     sides.forEach((side, number) => {
       const heading = two ? sideText(this.about, state.sides[number]) : null;
       const title = two ? `${name}: ${heading}` : `Scope of ${name}`;
@@ -207,10 +213,6 @@ export class Explorer {
     byId("by-class").setAttribute("aria-pressed", String(mode === "class"));
     byId("by-why").setAttribute("aria-pressed", String(mode === "why"));
     byId("by-why").disabled = !sides.every((side) => side.answer.explanation);
-    byId("shared").hidden = !two;
-    if (two)
-      byId("shared").textContent =
-        `${plural(shared.size, "node")} in both, outlined; ${keys[0].size - shared.size} only left, ${keys[1].size - shared.size} only right.`;
     requestAnimationFrame(() => requestAnimationFrame(measure));
   }
 
@@ -228,7 +230,6 @@ export class Explorer {
 
   panels() {
     fillPanels(this);
-    fillChips(this);
   }
 
   showSettings() {

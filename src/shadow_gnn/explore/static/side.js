@@ -98,11 +98,12 @@ export class Side {
     );
     const held = this.held.get(this.target);
     const all = { ...given, held, legend: entries, directed: this.page.about.graph.directed };
+    // Before the drawing, whose height depends on it.
+    this.legend.replaceChildren(...legend(entries, (test) => this.stage.lightWhere(test)));
     if (this.fresh) this.stage.show(this.scope, all);
     else this.stage.recolor(all);
     this.fresh = false;
     this.drawn = this.question;
-    this.legend.replaceChildren(...legend(entries, (test) => this.stage.lightWhere(test)));
   }
 
   /** Begin a drawing of a target; return the angles of the one before, if it had the same: what stays keeps its place. */

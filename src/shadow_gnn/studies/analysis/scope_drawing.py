@@ -72,7 +72,7 @@ def _scene(scope: Subgraphs, groups: Sequence[Group]) -> Scene:
     strength = float(np.clip(6 / np.sqrt(max(len(pairs), 1)), 0.12, 0.6))
     return Scene(
         rings=place_on_rings(scope, radii(scope.score.astype(np.float64), is_target, shapes)),
-        colors=[groups[number].color for number in owner],
+        colors=[groups[number].color for number in owner.tolist()],
         shapes=shapes,
         ends=pairs,
         edge_colors=[(TEXT, max(0.35, strength)) if one else (GRAY, strength) for one in own],

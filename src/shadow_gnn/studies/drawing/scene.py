@@ -54,7 +54,12 @@ def draw_scene(axes: Any, scene: Scene, title: str = "") -> None:
         axes.add_patch(Circle((0, 0), edge, zorder=0, **look))
     lines: Any = scene.rings.place[scene.ends]
     axes.add_collection(LineCollection(lines, colors=scene.edge_colors, linewidths=scene.edge_widths, zorder=1))
-    outlines = [_patch(*place, *look) for place, look in zip(scene.rings.place, _looks(scene), strict=True)]
+    outlines = [
+        _patch(x, y, radius, shape)
+        for (x, y), radius, shape in zip(
+            scene.rings.place.tolist(), scene.rings.radius.tolist(), scene.shapes, strict=True
+        )
+    ]
     # The white edge lies inside of the outline's circle for the most part, and is thinner than the space between two.
     axes.add_collection(
         PatchCollection(outlines, facecolors=scene.colors, edgecolors="white", linewidths=0.5, zorder=4)
@@ -101,10 +106,6 @@ def legend_mark(name: str, color: str, shape: str) -> Any:
     size = 13 if shape == "star" else 8
     look: dict[str, Any] = {"linestyle": "none", "markeredgecolor": "white", "markeredgewidth": 0.3}
     return Line2D([], [], marker=marker, markersize=size, color=color, label=name, **look)
-
-
-def _looks(scene: Scene) -> list[tuple[float, str]]:
-    return list(zip(scene.rings.radius.tolist(), scene.shapes, strict=True))
 
 
 def _patch(x: float, y: float, radius: float, shape: str) -> Any:
