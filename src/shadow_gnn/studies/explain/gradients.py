@@ -27,13 +27,13 @@ def gradient_parts(model: ShadowGNN, batches: Batches, task: Task, wanted: int |
 
 
 def two_point_parts(model: ShadowGNN, batches: Batches, task: Task, wanted: int | None = None) -> Found:
-    """Return contributions by the Gauss-Legendre rule with 2 points, the logits and the answer, from one pass.
+    """Return contributions by the Radau rule with 2 points, the logits and the answer, from one pass.
 
-    Each scope is in the batch three times: as it is, and with its messages at both points. Columns have contributions
-    of first order: points of their own would cost as much again.
+    One of its points is the whole scope, which is run anyway: each scope is in the batch twice. Columns have
+    contributions of first order: points of their own would cost as much again.
     """
-    points = [Point(part=place, weight=weight) for place, weight in _rule(2)]
-    return parts_along(model, batches, [Point(x_weight=1.0), *points], task, wanted)
+    points = [Point(weight=1 / 4, x_weight=1.0), Point(part=1 / 3, weight=3 / 4)]
+    return parts_along(model, batches, points, task, wanted)
 
 
 def integrated_parts(
