@@ -34,7 +34,7 @@ from shadow_gnn.training.runs.run import train_recipe
 PAGE = ROOT / "docs" / "explaining-results.md"
 FloatArray = NDArray[np.float64]
 METHODS: tuple[Method, ...] = get_args(Method)
-DEFAULT: Method = "two-point"
+DEFAULT: Method = "midpoint"
 LEAST_AUC, LEAST_RATIO, MOST_TIMES = 0.9, 50.0, 3.0
 MOST_TRAIN = 20_000
 """Training targets of a model, at most."""

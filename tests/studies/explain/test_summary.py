@@ -47,7 +47,7 @@ def test_tables_equal_the_sums_of_single_explanations(tmp_path):
     assert (found.num_targets, found.split, found.method, found.metric) == (
         len(targets),
         "test",
-        "two-point",
+        "midpoint",
         "accuracy",
     )
     by_hop, by_class, total = defaultdict(list), defaultdict(list), 0.0
