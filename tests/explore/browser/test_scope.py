@@ -47,6 +47,10 @@ def test_explanation_is_listed_by_strength(visit, served):
     assert [text.startswith(node["name"]) for text, node in zip(shown, order, strict=True)] == [True] * len(order)
     visit.page.get_by_role("button", name="Why").click()
     visit.until(lambda: "color=why" in visit.page.url)
+    entries = visit.page.locator(".legend li").all_inner_texts()
+    assert entries[:2] == ["for", "against"]
+    shown = {served.graph.class_name[node["label"]] for node in expected["nodes"]}
+    assert {name[:27] for name in shown} == {name.rstrip("\u2026") for name in entries[2:]}
 
 
 def test_explaining_another_class_asks_for_it(visit, served):

@@ -129,15 +129,17 @@ export class Stage {
     return this.scope.nodes.map((node, place) => {
       const look = this.nodeLooks[place];
       const marked = shared && look.shared;
+      const border = marked ? 2.5 : 1;
       return {
         group: "nodes",
         data: {
           id: node.key,
           place,
-          size: (2 * look.radius) / FINE,
+          // Half of the border is outside of the shape; all of it stays in the circle that meets no other.
+          size: (2 * look.radius - border) / FINE,
           shape: look.shape,
           color: look.color,
-          border: (marked ? 2.5 : 1) / FINE,
+          border: border / FINE,
           borderColor: marked ? theme.text : theme.background,
           opacity: look.shared ? 1 : 0.35,
         },
