@@ -1,5 +1,6 @@
 """Commands under pressure: too little memory, and files that are cut, gone or may not be written, are one line each."""
 
+import gc
 import os
 import shutil
 import sys
@@ -50,7 +51,8 @@ def place(tmp_path, monkeypatch):
     train_recipe(recipe, tmp_path / "done")
     stopped_run(recipe, tmp_path / "stopped")
     Path("edges.csv").write_text("src,dst\n0,1\n1,2\n")
-    return tmp_path
+    yield tmp_path
+    gc.collect()  # A command of a later test would miss the files of a graph that is still open.
 
 
 def only_line(case) -> str:

@@ -277,7 +277,7 @@ def _class_names(path: Path, table: Any, width: int) -> tuple[str, ...] | None:
     stored = (table.schema.metadata or {}).get(CLASS_NAMES, b"null")
     try:
         found = json.loads(stored[:_MOST_NAMES])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: names of classes must be JSON, got {stored[:40]!r}") from error
     if found is None:
         return None
