@@ -10,7 +10,7 @@ SANITIZED = build/sanitized$(if $(filter thread,$(SANITIZERS)),-thread)
 # What a test file names that has matrix products in it, wherever it is.
 PRODUCTS := import torch|train_recipe|make_setup|read_model|fit_logistic
 
-.PHONY: help demo serve-demo test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
+.PHONY: help demo serve-demo notebooks test test-portable test-slow lint format bench sanitize fuzz fuzz-core fuzz-threads faults sanitized-core
 .PHONY: wheels test-wheel test-lowest test-others docs workflows clean
 
 help:  ## Show this list.
@@ -37,6 +37,10 @@ demo: $(VENV)/package  ## Train models with scopes and without on the built-in g
 
 serve-demo: $(VENV)/installed  ## Serve a model of the built-in graph, ask for known packages and a new one, end.
 	$(BIN)/python examples/serve_demo.py
+
+notebooks: $(VENV)/package  ## Open the notebooks of examples in a browser.
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[notebooks]'
+	$(BIN)/python -m jupyterlab examples
 
 test: $(VENV)/installed  ## Run the tests, one process for each core.
 	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal --durations=10
@@ -94,10 +98,18 @@ $(VENV)/release: $(VENV)/installed
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,release]'
 	@touch $@
 
-wheels: $(VENV)/release  ## Build the wheel and the source archive into dist and check them.
+# One wheel serves every Python from 3.12 on and is built by any of them: ABI3_PYTHON=PATH names one that is not found.
+ABI3_PYTHON ?= $(shell for name in python3.12 python3.13; do $$name -c "" 2> /dev/null && command -v $$name && break; done)
+
+wheels: $(VENV)/release  ## Build the wheels and the source archive into dist and check them.
 	rm -rf dist build/dist
 	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m build --no-isolation --outdir build/dist . > build/wheels.log
-	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m auditwheel repair --zip-compression-level 9 --wheel-dir dist build/dist/*.whl
+	$(if $(ABI3_PYTHON),$(ABI3_PYTHON) -m venv --clear build/abi3,@echo "No Python 3.12 or 3.13: no wheel for them.")
+	$(if $(ABI3_PYTHON),build/abi3/bin/python -m pip install -q -c constraints.txt scikit-build-core nanobind cmake ninja)
+	$(if $(ABI3_PYTHON),PATH=$(abspath build/abi3/bin):$$PATH build/abi3/bin/python -m pip wheel -q --no-build-isolation \
+	  --no-deps -w build/dist build/dist/*.tar.gz)
+	for wheel in build/dist/*.whl; do PATH=$(abspath $(BIN)):$$PATH \
+	  $(BIN)/python -m auditwheel repair --zip-compression-level 9 --wheel-dir dist $$wheel || exit 1; done
 	cp build/dist/*.tar.gz dist
 	$(BIN)/python tools/check_wheels.py dist
 

@@ -36,6 +36,7 @@ IMPORTED = {"pyarrow": "pyarrow.csv", "matplotlib": "matplotlib.figure", "lightn
 EXTRAS = {
     "networkx": "`from_networkx`",
     "pandas": "answers as pandas tables",
+    "notebooks": "the notebooks in `examples`",
     "tensorboard": "event files of training",
     "wandb": "a run of Weights & Biases",
     "tune": "`shadow tune`",

@@ -1,5 +1,7 @@
 """The hybrid of normal GNNs and a model on scopes: training, stops, weights, predictions and damage."""
 
+import re
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +21,9 @@ from shadow_gnn.inference.hybrid import (
 from shadow_gnn.inference.predictor import open_predictor
 from shadow_gnn.recipe.file import change_recipe
 from shadow_gnn.training.defaults import choose_hybrid
+from shadow_gnn.training.hub import from_pretrained, share_run
+from shadow_gnn.training.model_file import read_model
+from shadow_gnn.training.runs.folder import open_run
 from shadow_gnn.training.runs.run import RunOptions, SilentRun
 
 SMALL = ("training.num_epochs=3", "model.hidden_dim=8")
@@ -118,6 +123,30 @@ def test_other_folders_and_damage_are_refused(hybrid, graph, tmp_path):
     path.write_text(path.read_text().replace("seed = 0", "seed = 1"))
     with pytest.raises(RunError, match="was edited or damaged"):
         resume_hybrid(tmp_path / "h")
+
+
+def test_the_card_names_the_members_and_its_lines_predict(hybrid, graph, capsys):
+    text = (hybrid.folder / "README.md").read_text()
+    assert str(hybrid.folder.parent) not in text
+    for name, weight in hybrid.weights.items():
+        assert re.search(rf"^\| {name} \| 3 layers of .* \| {weight:.3f} \|", text, re.MULTILINE), name
+    assert f"| weighted mean | | 1.000 | {hybrid.result['valid']['accuracy']:.4f} |" in text
+    code = text.split("```python\n")[1].split("```")[0]
+    exec(code.replace("THIS FOLDER", str(hybrid.folder)).replace("GRAPH FOLDER", str(graph.path)), {})
+    assert "Predictions" in capsys.readouterr().out
+
+
+def test_the_card_has_metadata_that_the_hub_reads(hybrid):
+    hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed")
+    data = hub.ModelCard.load(hybrid.folder / "README.md").data
+    assert data.tags == ["graph-neural-network", "shadow-gnn", "ensemble", "node-classification"]
+    assert [found.metric_value for found in data.eval_results] == list(hybrid.result["test"].values())
+
+
+@pytest.mark.parametrize("use", [open_run, read_model, from_pretrained, lambda folder: share_run(folder, "me/both")])
+def test_what_takes_one_model_names_the_members(hybrid, use):
+    with pytest.raises(RunError, match=r"holds several models; name one of them, such as .*normal or .*scopes"):
+        use(hybrid.folder)
 
 
 def test_commands_train_predict_average_and_resume_a_hybrid(graph, tmp_path):

@@ -23,6 +23,7 @@ from shadow_gnn.base.files import Progress, checksum_of, new_folder, read_bytes,
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.averaging import Member, average, best_subset, join
 from shadow_gnn.inference.evaluation import labels_of, score_metrics, score_thresholds
+from shadow_gnn.inference.hybrid_card import write_hybrid_card
 from shadow_gnn.inference.members import run_member
 from shadow_gnn.inference.other_scopes import ExtractorLike
 from shadow_gnn.inference.predictions import Floats, Ints, Predictions, predicted_of
@@ -114,7 +115,9 @@ def resume_hybrid(folder: str | Path, options: RunOptions | None = None, progres
                 exists = place.exists()
                 run = resume_run(place, options=options) if exists else train_recipe(recipe, place, options=options)
                 results[name] = run.result
-            write_json(folder / RESULT, _measured(folder, graph, results, progress))
+            result = _measured(folder, graph, results, progress)
+            write_hybrid_card(folder, graph, recipes, result)
+            write_json(folder / RESULT, result)
     return open_hybrid(folder)
 
 

@@ -35,7 +35,7 @@ from shadow_gnn.training.build import build_extractor
 from shadow_gnn.training.evaluate import Output, Sources, forward, outputs
 from shadow_gnn.training.model_file import CONFIG, TrainedModel, check_model_fits, read_config, read_model
 from shadow_gnn.training.run_setup import EVALUATION_FACTOR, make_loaders, open_recipe_graph, whole_graph
-from shadow_gnn.training.runs.folder import HYBRID, RECORD, REPEATS, check_graph, check_run_folder, open_run
+from shadow_gnn.training.runs.folder import RECORD, check_graph, check_one_run, check_run_folder, open_run
 
 Note = Callable[[str], None]
 """Receives a line for the user."""
@@ -319,12 +319,7 @@ def open_trained(folder: str | Path) -> TrainedModel:
     """Read the model of a finished run folder; raise if there is none."""
     folder = Path(folder)
     check_run_folder(folder)
-    if (folder / REPEATS).exists():
-        raise RunError(f"{folder}: holds several repeats; name one of them, for example {folder / 'repeat-0'}")
-    if (folder / HYBRID).exists():
-        raise RunError(
-            f"{folder}: holds several models; name one of them, such as {folder / 'normal'} or {folder / 'scopes'}"
-        )
+    check_one_run(folder)
     if (folder / RECORD).exists() and not (folder / CONFIG).exists():
         raise RunError(f"{folder}: is not finished; continue with shadow resume {folder}")
     if not (folder / CONFIG).exists():

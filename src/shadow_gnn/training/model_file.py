@@ -24,6 +24,7 @@ from shadow_gnn.recipe import BranchRecipe, InputsRecipe, JointRecipe, LinkRecip
 from shadow_gnn.tasks.task import LinkTask, NodeTask, Task
 from shadow_gnn.training.build import BranchEdges, build_model
 from shadow_gnn.training.checkpoint import check_weights
+from shadow_gnn.training.runs.folder import check_one_run
 from shadow_gnn.training.trained_on import TrainedOn
 
 VERSION = 2
@@ -159,6 +160,7 @@ def read_model(folder: str | Path) -> TrainedModel:
     2
     """
     folder = Path(folder)
+    check_one_run(folder)
     config = read_config(folder)
     data = read_bytes(_written(folder / WEIGHTS), MAX_WEIGHTS_BYTES, RunError)
     if checksum_of(data) != config.weights_blake2b:

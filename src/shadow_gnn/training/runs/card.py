@@ -1,6 +1,6 @@
 """Card: README.md of a run folder: data, recipe, metrics, versions, how to load it; in the Hugging Face Hub's format.
 
-Not for: files that are read again; the model is model.safetensors and config.json.
+Not for: files that are read again; the model is model.safetensors and config.json. Hybrids: inference/hybrid_card.py.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def card_text(run: Run, graph: Graph, target: str, result: Mapping[str, Any]) ->
     name = graph_name(graph, run.recipe)
     lines = [
         "---",
-        *_yaml(metadata(run, name, target, result)),
+        *yaml_lines(hub_metadata(run.folder.name, name, target, run.recipe.model.layer, result["test"])),
         "---",
         "",
         f"# {run.folder.name}",
         "",
-        f"A [shadow-gnn](https://github.com/shadow-gnn/shadow-gnn) model: {_model_line(run.recipe)}. It predicts "
-        f"{_prediction(target)} on the graph {name}.",
+        f"A [shadow-gnn](https://github.com/shadow-gnn/shadow-gnn) model: {model_line(run.recipe)}. It predicts "
+        f"{predicted_things(target)} on the graph {name}.",
         "",
         "## Data",
         "",
-        *_table(_data_rows(graph, name)),
+        *table_lines(data_rows(graph, name)),
         "",
         "## Metrics",
         "",
@@ -68,7 +68,7 @@ def card_text(run: Run, graph: Graph, target: str, result: Mapping[str, Any]) ->
         "",
         "## Versions",
         "",
-        *_table([(key, str(value)) for key, value in versions.items()]),
+        *table_lines([(key, str(value)) for key, value in versions.items()]),
     ]
     return "\n".join(lines) + "\n"
 
@@ -78,23 +78,23 @@ def graph_name(graph: Graph, recipe: Recipe) -> str:
     return Path(graph.path or recipe.graph).name
 
 
-def metadata(run: Run, graph: str, target: str, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of the Hub: library, tags, metrics with their dataset."""
+def hub_metadata(model: str, graph: str, target: str, layer: str, test: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return the metadata of the Hub: library, tags, metrics of a model with their dataset."""
     task = _TASKS.get(target, "link-prediction")
     found = [
         {"type": name, "value": value, "name": f"test {name}"}
-        for name, value in result["test"].items()
+        for name, value in test.items()
         if value is not None and math.isfinite(value)
     ]
     data = {
         "library_name": "shadow-gnn",
         "pipeline_tag": "graph-ml",
-        "tags": ["graph-neural-network", "shadow-gnn", run.recipe.model.layer.lower(), task],
+        "tags": ["graph-neural-network", "shadow-gnn", layer.lower(), task],
     }
     if not found:
         return data
     results = {"task": {"type": "graph-ml", "name": task}, "dataset": {"type": graph, "name": graph}, "metrics": found}
-    return {**data, "model-index": [{"name": run.folder.name, "results": [results]}]}
+    return {**data, "model-index": [{"name": model, "results": [results]}]}
 
 
 def shown_recipe(recipe: Recipe) -> dict[str, Any]:
@@ -111,17 +111,20 @@ def shown_recipe(recipe: Recipe) -> dict[str, Any]:
     return found
 
 
-def _model_line(recipe: Recipe) -> str:
+def model_line(recipe: Recipe) -> str:
+    """Describe the model of a recipe in a few words."""
     model = recipe.model
     scopes = "without scopes" if recipe.extractor is None and not recipe.branches else "on scopes"
     return f"{model.num_layers} layers of {model.layer} with {model.hidden_dim} columns, {scopes}"
 
 
-def _prediction(target: str) -> str:
+def predicted_things(target: str) -> str:
+    """Return what a model predicts, in words; target: classes, multilabel, values or links."""
     return {"multilabel": "labels of nodes", "links": "links between nodes"}.get(target, f"{target} of nodes")
 
 
-def _data_rows(graph: Graph, name: str) -> list[tuple[str, str]]:
+def data_rows(graph: Graph, name: str) -> list[tuple[str, str]]:
+    """Return what a card tells about a graph: sizes, classes, splits."""
     columns = 0 if graph.x is None else graph.x.shape[1]
     splits = {**graph.splits, **graph.pairs}
     rows = [
@@ -146,14 +149,15 @@ def _metric_table(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {name} | {cell(value)} | {cell(result['test'].get(name))} |"
 
 
-def _table(rows: list[tuple[str, str]]) -> Iterator[str]:
+def table_lines(rows: list[tuple[str, str]]) -> Iterator[str]:
+    """Give a Markdown table of two columns without titles."""
     yield "| | |"
     yield "| --- | --- |"
     for key, value in rows:
         yield f"| {key} | {value.replace('|', '/')} |"
 
 
-def _yaml(data: Mapping[str, Any]) -> Iterator[str]:
+def yaml_lines(data: Mapping[str, Any]) -> Iterator[str]:
     """Give the metadata as YAML: every value as JSON, which YAML contains."""
     for key, value in data.items():
         yield f"{key}: {json.dumps(value)}"

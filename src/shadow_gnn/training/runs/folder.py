@@ -152,6 +152,16 @@ def check_run_folder(folder: Path) -> None:
         raise RunError(f"{folder}: {fault}")
 
 
+def check_one_run(folder: Path) -> None:
+    """Raise unless a folder holds one run, instead of several models."""
+    if (folder / REPEATS).exists():
+        raise RunError(f"{folder}: holds several repeats; name one of them, for example {folder / 'repeat-0'}")
+    if (folder / HYBRID).exists():
+        raise RunError(
+            f"{folder}: holds several models; name one of them, such as {folder / 'normal'} or {folder / 'scopes'}"
+        )
+
+
 def open_run(folder: str | Path) -> Run:
     """Open a run folder; raise a RunError if it is not one.
 
@@ -161,6 +171,7 @@ def open_run(folder: str | Path) -> Run:
     """
     folder = Path(folder)
     check_run_folder(folder)
+    check_one_run(folder)
     if not (folder / RECORD).exists():
         raise RunError(f"{folder}: is not a run folder: it has no {RECORD}")
     content = read_object(folder / RECORD, MAX_BYTES, RunError)
