@@ -154,7 +154,7 @@ def test_a_held_out_link_in_a_scope_is_found() -> None:
 def test_a_pair_that_sees_itself_is_found() -> None:
     setup = drawn_setup(0)
     with pytest.raises(AssertionError, match="sees itself in"):
-        check(replace(setup, evaluation_extractors=(PprExtractor(topk=8),)), 0)
+        check_prediction(replace(setup, evaluation_extractors=(PprExtractor(topk=8),)), 0)
 
 
 @pytest.mark.slow
