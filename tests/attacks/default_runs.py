@@ -199,21 +199,21 @@ ATTACKS = {
     ),
     "facts_of_means_without_deviations": Attack(
         facts(fact(column_mean=[1.0], column_deviation=[])),
-        "run/config.json: trained_on: Value error, column_mean must have 0 values",
+        "run/config.json: trained_on: column_mean must have 0 values",
     ),
     "facts_of_a_sample_of_no_nodes": Attack(
         facts(fact(sample_id=[])),
-        "run/config.json: trained_on: Value error, sample_row must have 0 values, as sample_id",
+        "run/config.json: trained_on: sample_row must have 0 values, as sample_id",
     ),
     "facts_of_a_directed_graph": Attack(
         facts(fact(directed=True)), "g: must be directed, as the model was trained on, got undirected"
     ),
     "model_of_too_few_class_names": Attack(
-        facts(config(class_names=["a"])), "Value error, class_names must be 3, one for each output, got 1"
+        facts(config(class_names=["a"])), "class_names must be 3, one for each output, got 1"
     ),
     "model_of_too_few_thresholds": Attack(
         facts(config(label_thresholds=[0.5] * 7), "multilabel"),
-        "Value error, label_thresholds must be 2, one for each output, got 7",
+        "label_thresholds must be 2, one for each output, got 7",
     ),
     "model_of_a_mean_that_is_no_number": Attack(
         facts(config(value_mean=float("nan")), "values"), "run/config.json: value_mean: Input should be a finite number"

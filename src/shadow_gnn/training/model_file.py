@@ -235,8 +235,8 @@ def read_config(folder: str | Path) -> ModelConfig:
         return ModelConfig.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RunError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error
+        place = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
+        raise RunError(f"{path}: {place}{first['msg'].removeprefix('Value error, ')}") from error
 
 
 def check_model_fits(config: ModelConfig, graph: Graph) -> None:

@@ -10,7 +10,7 @@ from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.inference.evaluation import score_metrics, score_thresholds
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.studies.advise import AdviseOptions, advise
+from shadow_gnn.studies.advise import AdviseOptions, advise, candidates
 from shadow_gnn.studies.advise.choice import choose, unfinished_note
 from shadow_gnn.studies.advise.clock import Clock, OutOfTime
 from shadow_gnn.studies.advise.judge import gains, wilson
@@ -64,6 +64,13 @@ def test_the_normal_model_is_recommended_where_breadth_decides():
     assert all(row.behind_high < 0 for row in scopes)
 
 
+@pytest.fixture
+def few_epochs(monkeypatch):
+    """Let every candidate have few epochs, however fast the machine is."""
+    monkeypatch.setattr(candidates, "epochs_that_fit", lambda recipe, seconds, one: 2)
+
+
+@pytest.mark.usefixtures("few_epochs")
 @pytest.mark.parametrize("kind", ["multilabel", "values"])
 def test_other_labels_are_advised(kind):
     found = advise(with_labels(TINY, kind))
@@ -72,6 +79,7 @@ def test_other_labels_are_advised(kind):
     assert any("smoothed" in note for note in found.notes) == (kind == "values")
 
 
+@pytest.mark.usefixtures("few_epochs")
 def test_test_targets_are_never_read():
     y = TINY.y.copy()
     y[TINY.splits["test"]] = 0
@@ -81,6 +89,7 @@ def test_test_targets_are_never_read():
     assert smoothed[0] == smoothed[1]
 
 
+@pytest.mark.usefixtures("few_epochs")
 def test_the_recommended_recipe_can_be_read_and_the_plot_is_drawn(tmp_path):
     found = advise(TINY)
     for name, text in found.recipes.items():
