@@ -1,4 +1,4 @@
-"""The main job in about three minutes: graph neural networks learn the sections of Debian's packages.
+"""The main job in about four minutes: graph neural networks learn the sections of Debian's packages.
 
 A 3-layer and a 5-layer GraphSAGE, each with scopes (shaDow) and as a normal GNN, and the mean of both kinds. Not for:
 the best accuracy; `shadow train --graph debian` trains longer. All files go into runs/demo.

@@ -41,6 +41,19 @@ def test_help_groups_every_command_under_a_heading():
     assert "shadow data import edges.csv my-graph" in page
 
 
+def test_a_warning_about_pyg_itself_is_not_shown():
+    code = (
+        "import sys, warnings\nimport shadow_gnn.cli.main as command\n"
+        "def app(**_):\n"
+        "    warnings.warn('`torch.jit.script` is deprecated. Please switch', FutureWarning)\n"
+        "    warnings.warn('another', FutureWarning)\n"
+        "command.app, sys.argv = app, ['shadow']\ncommand.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "FutureWarning: another" in done.stderr
+    assert "torch.jit.script" not in done.stderr
+
+
 def test_import_help_groups_its_options():
     page = succeed("data", "import", "--help")
     assert headings(page)[:8] == [

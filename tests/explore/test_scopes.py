@@ -200,7 +200,7 @@ def test_occlusion_of_large_scopes_is_refused_in_one_line(explored, monkeypatch)
     monkeypatch.setattr("shadow_gnn.explore.scopes.MOST_OCCLUDED", 20)
     with pytest.raises(ValueError, match="scope: method occlusion must be used for at most 20 nodes and messages"):
         scope(explored("plain"), node=3, run="run", explain=True, method="occlusion")
-    assert scope(explored("plain"), node=3, run="run", explain=True)["explanation"]["method"] == "two-point"
+    assert scope(explored("plain"), node=3, run="run", explain=True)["explanation"]["method"] == "midpoint"
 
 
 def test_scopes_of_bare_graphs(alone):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
@@ -129,6 +130,8 @@ def main() -> NoReturn:
     arguments = [argument for argument in sys.argv[1:] if argument not in ("--debug", "--no-check")]
     if "--no-check" in sys.argv[1:]:
         os.environ["SHADOW_CHECK"] = "off"  # Also for the processes of this command.
+    # PyG calls it when it is imported, and torch 2.15 warns every user.
+    warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated")
     signal.signal(signal.SIGTERM, _raise_terminated)
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.

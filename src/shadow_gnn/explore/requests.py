@@ -90,7 +90,7 @@ class ScopeBody(_Body):
     """None for the run's own; without a run, for the default of `about`."""
     explain: bool = False
     """Also return contributions."""
-    method: Literal["gradient", "two-point", "integrated", "occlusion", "gnnexplainer"] | None = None
+    method: Literal["gradient", "midpoint", "integrated", "occlusion", "gnnexplainer"] | None = None
     """None for the best of the model."""
     class_: Annotated[ClassRef | None, Field(alias="class")] = None
     """Class to explain; None for the predicted one."""

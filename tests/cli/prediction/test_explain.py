@@ -125,7 +125,7 @@ def test_faults_are_one_line(folder):
     assert fault("explain", "run") == "explain: either --node or --summary must be given, got neither"
     assert fault("explain", "run", "--node", "1", "--summary").endswith("got both")
     assert "--node must name a node of the graph, got 'nobody'" in fault("explain", "run", "--node", "nobody")
-    assert "--method must be two-point, gradient, integrated" in fault(
+    assert "--method must be midpoint, gradient, integrated" in fault(
         "explain", "run", "--node", "1", "--method", "magic"
     )
     assert "class must be one of the model's (red, green, blue)" in fault(

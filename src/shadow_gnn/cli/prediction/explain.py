@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shadow_gnn.studies.explain.explanation import Explanation
     from shadow_gnn.studies.explain.summary import Summary
 
-_METHODS = "two-point, gradient, integrated, occlusion or gnnexplainer"
+_METHODS = "midpoint, gradient, integrated, occlusion or gnnexplainer"
 
 
 def explain_command(
@@ -37,7 +37,7 @@ def explain_command(
         typer.Option("--class", help="Class or label to explain, by name or number.", show_default="the predicted one"),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help=f"Way of computing contributions: {_METHODS}.", show_default="two-point")
+        str | None, typer.Option(help=f"Way of computing contributions: {_METHODS}.", show_default="midpoint")
     ] = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="Most rows of each table of --node.", show_default="10")
@@ -61,9 +61,9 @@ def explain_command(
 
     Contributions have a sign: above 0 they speak for the explained class, below 0 against it. Their unit is the
     log-odds of the class, label or link, or the unit of a predicted value. gradient is the first-order effect of each
-    part; integrated adds gradients up along the way from no neighbors to all; two-point does so at two points and takes
-    less than three times as long as a prediction; occlusion predicts again without each part: exact and slow;
-    gnnexplainer optimizes masks from 0 to 1 (PyG).
+    part; integrated adds gradients up along the way from no neighbors to all; midpoint takes the one half way, in less
+    than three times the time of a prediction; occlusion predicts again without each part: exact and slow; gnnexplainer
+    optimizes masks from 0 to 1 (PyG).
 
     --summary shows where the contributions of many targets come from (hop, class of the neighbor, weight of the edge,
     column), and the accuracy by degree, by size of the scope and by its homophily.

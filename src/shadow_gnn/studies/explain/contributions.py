@@ -10,11 +10,11 @@ from typing import Literal
 
 from torch import Tensor
 
-Method = Literal["gradient", "two-point", "integrated", "occlusion", "gnnexplainer"]
+Method = Literal["gradient", "midpoint", "integrated", "occlusion", "gnnexplainer"]
 """gradient: first-order effect of each part, one backward pass for all targets. integrated: the gradient along the way
-from no messages, or from average features, to the whole scope. two-point: the same for messages with two points of the
-way, and gradient for columns; one backward pass for all targets. occlusion: the scope without the part, predicted
-again. gnnexplainer: PyG's optimized masks, which are from 0 to 1 and have no sign."""
+from no messages, or from average features, to the whole scope. midpoint: the same for messages with one point, in the
+middle of the way, and gradient for columns; one backward pass for all targets. occlusion: the scope without the part,
+predicted again. gnnexplainer: PyG's optimized masks, which are from 0 to 1 and have no sign."""
 
 
 @dataclass(frozen=True, eq=False)

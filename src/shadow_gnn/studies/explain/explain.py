@@ -44,7 +44,7 @@ def explain(
     """Explain predictions: one target gives an Explanation, a list of them a tuple of Explanations.
 
     model: a run folder, its trained model or an open Predictor. graph: None for that of the run or of the predictor.
-    nodes: ids or names, or pairs of them to predict links. method: two-point by default; occlusion, the default
+    nodes: ids or names, or pairs of them to predict links. method: midpoint by default; occlusion, the default
     for layers of PyG, is exact and slower; see Method. explained_class: its number or name; None for the predicted one.
 
     A normal GNN is explained on all nodes that reach the target in as many hops as it has layers.

@@ -1,4 +1,4 @@
-"""Gradients: contributions of all parts of many scopes from gradients at one point, at two, or along a line.
+"""Gradients: contributions of all parts of many scopes from gradients at the scope, half way to it, or along a line.
 
 Not for: computing those gradients (line.py), or the exact effect of one part (occlusion.py).
 """
@@ -26,14 +26,14 @@ def gradient_parts(model: ShadowGNN, batches: Batches, task: Task, wanted: int |
     return parts_along(model, batches, [Point(weight=1.0, x_weight=1.0)], task, wanted)
 
 
-def two_point_parts(model: ShadowGNN, batches: Batches, task: Task, wanted: int | None = None) -> Found:
-    """Return contributions by the Gauss-Legendre rule with 2 points, the logits and the answer, from one pass.
+def midpoint_parts(model: ShadowGNN, batches: Batches, task: Task, wanted: int | None = None) -> Found:
+    """Return contributions by the midpoint rule, the logits and the answer, from one pass.
 
-    Each scope is in the batch three times: as it is, and with its messages at both points. Columns have contributions
-    of first order: points of their own would cost as much again.
+    Each scope is in the batch twice: as it is, and with half of each message. The contribution of a message is the
+    derivative with respect to its factor there; columns have contributions of first order, at the scope as it is.
     """
-    points = [Point(part=place, weight=weight) for place, weight in _rule(2)]
-    return parts_along(model, batches, [Point(x_weight=1.0), *points], task, wanted)
+    points = [Point(x_weight=1.0), Point(part=1 / 2, weight=1.0)]
+    return parts_along(model, batches, points, task, wanted)
 
 
 def integrated_parts(

@@ -18,12 +18,12 @@ from shadow_gnn.nn.model import ShadowGNN
 from shadow_gnn.studies.explain.answer import Answer
 from shadow_gnn.studies.explain.contributions import Contributions, Method, Parts
 from shadow_gnn.studies.explain.copies import single_scopes
-from shadow_gnn.studies.explain.gradients import gradient_parts, integrated_parts, two_point_parts
+from shadow_gnn.studies.explain.gradients import gradient_parts, integrated_parts, midpoint_parts
 from shadow_gnn.studies.explain.occlusion import occlusion_parts
 from shadow_gnn.studies.explain.saliency import frozen, sent_by_node
 from shadow_gnn.tasks.task import LinkTask, Task
 
-_BY_GRADIENTS = {"gradient": gradient_parts, "two-point": two_point_parts, "integrated": integrated_parts}
+_BY_GRADIENTS = {"gradient": gradient_parts, "midpoint": midpoint_parts, "integrated": integrated_parts}
 
 
 def explain_batches(
@@ -65,10 +65,10 @@ def explain_batches(
 
 
 def default_method(model: ShadowGNN) -> Method:
-    """Return two-point, the best for its time, or occlusion for layers whose messages have no factors."""
+    """Return midpoint, the best for its time, or occlusion for layers whose messages have no factors."""
     layers = [layer for branch in model.branches for layer in cast(Branch, branch).backbone.layers]
     without = any(cast(Layer, layer).preparation in ("edge_list", "scope") for layer in layers)
-    return "occlusion" if without else "two-point"
+    return "occlusion" if without else "midpoint"
 
 
 def _masked_parts(model: ShadowGNN, batches: Sequence[Batch], answer: Answer, logits: Tensor) -> Parts:

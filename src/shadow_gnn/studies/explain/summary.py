@@ -119,7 +119,7 @@ def summarize_split(
         chosen = chosen[np.argsort(targets[chosen], kind="stable")] if targets.ndim == 1 else np.sort(chosen)
         targets, labels = targets[chosen], None if labels is None else labels[chosen]
     sums, wanted, done = _Sums(predictor), class_number(predictor, explained_class), 0
-    used: Method = "two-point"
+    used: Method = "midpoint"
     for batches, found in each_contribution(predictor, targets, method=method, wanted=wanted):
         sums.add(batches, found, None if labels is None else labels[done : done + len(batches[0])])
         used = found.method
