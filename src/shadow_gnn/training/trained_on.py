@@ -89,7 +89,8 @@ class TrainedOn(Record):
         except (ValueError, zlib.error) as error:
             raise RunError(f"model: trained_on.train_nodes must be packed flags of nodes: {error}") from error
         flags = np.frombuffer(data.ljust(length, b"\0"), np.uint8)
-        return known & (flags[place // 8] >> (7 - place % 8) & 1).astype(bool)
+        seen: NDArray[np.bool_] = known & (flags[place // 8] >> (7 - place % 8) & 1).astype(bool)
+        return seen
 
     def names_among(self, names: Sequence[str]) -> int:
         """Count the names among those of the training targets."""
