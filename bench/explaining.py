@@ -106,7 +106,9 @@ def cases(quick: bool) -> list[Case]:
 
 
 def trained(case: Case, folder: Path) -> Predictor:
-    """Train the model of a case, and open it."""
+    """Train the model of a case unless its folder has one, and open it."""
+    if (folder / "run").exists():
+        return open_predictor(folder / "run")
     graph = case.planted.graph
     rng = np.random.default_rng(0)
     train = graph.splits["train"]
@@ -209,12 +211,22 @@ def bars(own: Outcome, other: Outcome) -> list[Bar]:
     ]
 
 
+def debian_recipe() -> Recipe:
+    return read_recipe(ROOT / "recipes" / "debian.toml", ["training.num_epochs=1"])
+
+
+def trained_debian(recipe: Recipe, folder: Path) -> Predictor:
+    """Train on the built-in graph unless the folder has a model of it, and open it."""
+    if not (folder / "debian").exists():
+        train_recipe(recipe, folder / "debian")
+    torch.set_num_threads(1)
+    return open_predictor(folder / "debian")
+
+
 def times(folder: Path, quick: bool) -> Report:
     """Compare the time of the default with that of a prediction, on the recipe of the built-in graph."""
-    recipe = read_recipe(ROOT / "recipes" / "debian.toml", ["training.num_epochs=1"])
-    train_recipe(recipe, folder / "debian")
-    torch.set_num_threads(1)
-    predictor = open_predictor(folder / "debian")
+    recipe = debian_recipe()
+    predictor = trained_debian(recipe, folder)
     targets = np.random.default_rng(0).choice(predictor.graph.splits["test"], 5 if quick else TIMED, replace=False)
     report = Report("Time compared with a prediction", ("targets", "predict, ms", "explain, ms", "times"))
     report.notes.append(
@@ -246,19 +258,30 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="small graphs and few epochs, to see that the script works"
     )
+    parser.add_argument("--models", type=Path, help="folder that keeps trained models, for a shorter measurement later")
+    parser.add_argument("--train", action="store_true", help="train the models of --models and measure nothing")
     chosen = parser.parse_args()
+    if chosen.train and chosen.models is None:
+        parser.error("--train must be used with --models")
     keep_freed_memory()
     torch.set_num_threads(1)
     CACHE.mkdir(parents=True, exist_ok=True)
     load = load_line(busy_share())
     with tempfile.TemporaryDirectory(dir=CACHE) as name:
+        models = chosen.models or Path(name)
+        folders = [(case, models / str(number)) for number, case in enumerate(cases(chosen.quick))]
+        for _, folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        if chosen.train:
+            for case, folder in folders:
+                trained(case, folder)
+            trained_debian(debian_recipe(), models)
+            return
         reports = []
-        for number, case in enumerate(cases(chosen.quick)):
-            folder = Path(name) / str(number)
-            folder.mkdir()
+        for case, folder in folders:
             reports.append(section(case, folder, 5 if chosen.quick else 100))
             print(reports[-1].text(), flush=True)
-        reports.append(times(Path(name), chosen.quick))
+        reports.append(times(models, chosen.quick))
         print(reports[-1].text(), flush=True)
     if not chosen.quick:
         text = "\n".join(report.markdown() for report in reports)

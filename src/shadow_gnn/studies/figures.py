@@ -6,6 +6,7 @@ Not for: the content of a figure (one file per study).
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ TEXT, GRAY = "#2f3a48", "#6b7785"
 FORMATS = ("png", "svg", "pdf")
 DPI = 200
 """Dots per inch of a PNG file."""
+_LONGEST = 28
 
 
 @contextmanager
@@ -42,7 +44,7 @@ def picture(path: str | Path | None, size: tuple[float, float]) -> Iterator[Figu
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
     if path is not None:
-        write_file(Path(path), _rendered(figure, kind))
+        write_file(Path(path), rendered(figure, kind))
 
 
 @contextmanager
@@ -85,7 +87,7 @@ def legend_below(figure: Any, handles: Sequence[Any] | None = None, *, columns: 
     else:
         names = [handle.get_label() for handle in handles]
     if names:
-        figure.legend(
+        made = figure.legend(
             handles,
             names,
             loc="outside lower center",
@@ -94,6 +96,8 @@ def legend_below(figure: Any, handles: Sequence[Any] | None = None, *, columns: 
             fontsize=8,
             handletextpad=0.4,
         )
+        for text in made.get_texts():  # A name of data may have dollars.
+            text.set_parse_math(False)
 
 
 def place_labels(
@@ -103,41 +107,40 @@ def place_labels(
     *,
     gaps: Sequence[float] | float = 5.0,
     fontsize: float = 7.0,
+    radii: Sequence[float] | None = None,
+    taken: Sequence[Box] = (),
 ) -> int:
     """Write each text next to its point of the data where it overlaps no earlier text and no point.
 
     The first texts are the most important ones: a text without a free place is left out. The figure must be complete:
-    its layout is final from here on. gaps: points (1/72 inch) from a point to its text. Return the number of placed
-    texts.
+    its layout is final from here on. gaps: points (1/72 inch) from a point to its text; radii: of the mark at each
+    point, 0.7 of its gap if None; taken: boxes in pixels to keep free. Return the number of placed texts.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.patheffects import withStroke
 
-    figure = axes.figure
-    canvas: Any = FigureCanvasAgg(figure)
-    if figure.get_layout_engine() is not None:
-        for _ in range(3):  # The first layout is made without the sizes of the texts in it.
-            canvas.draw()
-        figure.set_layout_engine("none")  # From here on, nothing moves away from its label.
-    renderer, unit = canvas.get_renderer(), figure.dpi / 72
+    figure, renderer = axes.figure, final_layout(axes.figure)
+    unit = figure.dpi / 72
     at = axes.transData.transform(points) if len(points) else []
     widths = [float(gaps)] * len(points) if isinstance(gaps, (int, float)) else list(gaps)
-    taken = [_around(x, y, 0.7 * unit * gap) for (x, y), gap in zip(at, widths, strict=True)]
-    frame, placed = figure.bbox, 0
+    sizes = [0.7 * gap for gap in widths] if radii is None else list(radii)
+    marks = [_around(x, y, unit * size) for (x, y), size in zip(at, sizes, strict=True)]
+    written, placed = list(taken), 0
     center = ((axes.bbox.x0 + axes.bbox.x1) / 2, (axes.bbox.y0 + axes.bbox.y1) / 2)
     halo = [withStroke(linewidth=2, foreground="white", alpha=0.8)]
-    for text, (x, y), gap in zip(texts, at, widths, strict=False):
-        made = axes.text(0, 0, text, fontsize=fontsize, color=TEXT, zorder=6, transform=None, path_effects=halo)
+    for text, (x, y), gap, size in zip(texts, at, widths, sizes, strict=False):
+        made = axes.text(0, 0, text, fontsize=fontsize, color=TEXT, zorder=6, parse_math=False)
+        made.set(transform=None, path_effects=halo)
         box = made.get_window_extent(renderer)
         away = (x - center[0], y - center[1])
-        spot = _free_spot((x, y), away, (box.width, box.height), gap * unit, taken, (frame.width, frame.height))
+        room = (figure.bbox.width, figure.bbox.height)
+        spot = _free_spot((x, y), away, (box.width, box.height), gap * unit, (marks, written), room)
         if spot is None:
             made.remove()
             continue
         left, bottom, is_far = spot
         if is_far:
-            _lead(axes, (x, y), (left + box.width / 2, bottom + box.height / 2))
-        taken.append((left - unit, bottom - unit, left + box.width + unit, bottom + box.height + unit))
+            _lead(axes, (x, y), (left + box.width / 2, bottom + box.height / 2), size * unit)
+        written.append((left - 3 * unit, bottom - unit, left + box.width + 3 * unit, bottom + box.height + unit))
         # Held in inches of the figure, so that vector formats have the same places.
         made.set_transform(figure.dpi_scale_trans)
         made.set_position(((left - box.x0) / figure.dpi, (bottom - box.y0) / figure.dpi))
@@ -145,20 +148,31 @@ def place_labels(
     return placed
 
 
+def final_layout(figure: Any) -> Any:
+    """Give everything its final place, and return a renderer that measures texts."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(figure)
+    if figure.get_layout_engine() is not None:
+        for _ in range(3):  # The first layout is made without the sizes of the texts in it.
+            canvas.draw()
+        figure.set_layout_engine("none")  # From here on, nothing moves away from its label.
+    return canvas.get_renderer()
+
+
 Box = tuple[float, float, float, float]
-
-
 Pair = tuple[float, float]
 
 
 def _free_spot(
-    point: Pair, away: Pair, size: Pair, gap: float, taken: Sequence[Box], frame: Pair
+    point: Pair, away: Pair, size: Pair, gap: float, taken: tuple[Sequence[Box], Sequence[Box]], frame: Pair
 ) -> tuple[float, float, bool] | None:
     """Return the lower left corner of a free place around a point, and whether it is far; None if there is none.
 
-    Near places come first, and among them those away from the center.
+    Near places come first, and among them those away from the center. taken: boxes of marks and of texts; a line to a
+    far text crosses no other text.
     """
-    (x, y), (width, height) = point, size
+    (x, y), (width, height), (marks, written) = point, size, taken
     for reach in (1.0, 1.8, 2.8):
         far = gap * reach
         spots = [
@@ -175,19 +189,44 @@ def _free_spot(
         for left, bottom in spots:
             box = (left, bottom, left + width, bottom + height)
             inside = left >= 0 and bottom >= 0 and box[2] <= frame[0] and box[3] <= frame[1]
-            if inside and not any(boxes_meet(box, other) for other in taken):
+            if not inside or any(boxes_meet(box, other) for other in (*marks, *written)):
+                continue
+            middle = (left + width / 2, bottom + height / 2)
+            if reach == 1 or not any(_crosses(point, middle, other) for other in written):
                 return left, bottom, reach > 1
     return None
 
 
-def _lead(axes: Any, point: Pair, middle: Pair) -> None:
-    """Join a point with the text that is not right next to it."""
+def _crosses(start: Pair, end: Pair, box: Box) -> bool:
+    """Tell whether a line from start to end meets a box."""
+    first, last = 0.0, 1.0
+    for axis in (0, 1):
+        low, high, step = box[axis] - start[axis], box[axis + 2] - start[axis], end[axis] - start[axis]
+        if abs(step) < 1e-9:
+            if low > 0 or high < 0:
+                return False
+            continue
+        enter, leave = sorted((low / step, high / step))
+        first, last = max(first, enter), min(last, leave)
+    return first < last
+
+
+def _lead(axes: Any, point: Pair, middle: Pair, radius: float) -> None:
+    """Join the rim of a mark with the text that is not right next to it."""
     from matplotlib.lines import Line2D
 
     figure = axes.figure
-    (x, y), (end_x, end_y) = ((place[0] / figure.dpi, place[1] / figure.dpi) for place in (point, middle))
+    share = min(1.0, radius / max(math.dist(point, middle), 1e-9))
+    rim = tuple(place + share * (other - place) for place, other in zip(point, middle, strict=True))
+    (x, y), (end_x, end_y) = ((place[0] / figure.dpi, place[1] / figure.dpi) for place in (rim, middle))
     line = Line2D([x, end_x], [y, end_y], color=GRAY, linewidth=0.6, zorder=5.5, transform=figure.dpi_scale_trans)
     axes.add_artist(line)
+
+
+def short_text(text: str) -> str:
+    """Cut a long name, and put blanks for characters that cannot be drawn."""
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def boxes_meet(one: Box, other: Box) -> bool:
@@ -199,7 +238,8 @@ def _around(x: float, y: float, radius: float) -> Box:
     return x - radius, y - radius, x + radius, y + radius
 
 
-def _rendered(figure: Any, kind: str) -> bytes:
+def rendered(figure: Any, kind: str) -> bytes:
+    """Return the bytes of a file in a format."""
     buffer = io.BytesIO()
     if kind != "png":
         figure.savefig(buffer, format=kind)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from shadow_gnn.extract import PprExtractor
-from shadow_gnn.studies.analysis.scope_drawing import ring_layout
+from shadow_gnn.studies.drawing.looks import OUTLINES, SHAPES, radii, size_factor
+from shadow_gnn.studies.drawing.rings import place_on_rings
 
 
 def test_typing_a_name_and_choosing_it_shows_its_scope(visit):
@@ -46,6 +47,10 @@ def test_explanation_is_listed_by_strength(visit, served):
     assert [text.startswith(node["name"]) for text, node in zip(shown, order, strict=True)] == [True] * len(order)
     visit.page.get_by_role("button", name="Why").click()
     visit.until(lambda: "color=why" in visit.page.url)
+    entries = visit.page.locator(".legend li").all_inner_texts()
+    assert entries[:2] == ["for", "against"]
+    shown = {served.graph.class_name[node["label"]] for node in expected["nodes"]}
+    assert {name[:27] for name in shown} == {name.rstrip("\u2026") for name in entries[2:]}
 
 
 def test_explaining_another_class_asks_for_it(visit, served):
@@ -110,28 +115,90 @@ def test_a_fault_is_one_line_and_the_page_goes_on(visit):
     assert not visit.page.locator("#fault").is_visible()
 
 
-def test_places_are_those_of_the_static_pictures(visit, served):
-    """Ring by ring, the page and draw_scope put nodes at the same angles and in the same order of radius."""
-    scope = PprExtractor(topk=30)(served.graph, [20])[0]
+LAYOUT = """async ([nodes, edges, sizes, held]) => {
+  const {ringLayout} = await import('/explore/layout.js');
+  const {places, edges: rings, sizes: settled} = ringLayout(nodes, edges, {sizes, held});
+  return {places: places.map(({x, y}) => [x, y]), rings, sizes: settled};
+}"""
+
+
+def laid_out(visit, scope, sizes, held=()):
+    """Return the page's places, edges of rings and sizes of a scope."""
     receiver = np.repeat(np.arange(len(scope.node_id)), np.diff(scope.indptr))
     pairs = sorted({(min(a, b), max(a, b)) for a, b in zip(receiver.tolist(), scope.indices.tolist(), strict=True)})
     nodes = [{"hop": int(h), "score": float(s)} for h, s in zip(scope.hop, scope.score, strict=True)]
     edges = [{"source": a, "target": b} for a, b in pairs]
+    found = visit.page.evaluate(LAYOUT, [nodes, edges, sizes, list(held)])
+    return np.array(found["places"]), np.array(found["rings"]), np.array(found["sizes"])
+
+
+@pytest.mark.parametrize("targets", [[20], [[20, 31]]], ids=["node", "pair"])
+@pytest.mark.parametrize(("topk", "larger"), [(30, 1), (110, 1), (110, 4)], ids=["few", "many", "too many"])
+def test_places_are_those_of_the_static_pictures(visit, served, targets, topk, larger):
+    """The page and draw_scope put nodes at the same places, and shrink them alike where a ring is too full."""
+    scope = PprExtractor(topk=topk)(served.graph, targets)[0]
+    wanted = larger * radii(scope.score.astype(float), scope.hop == 0, ["circle"] * len(scope.node_id))
+    expected = place_on_rings(scope, wanted)
+    place, rings, sizes = laid_out(visit.open(node="node 20"), scope, wanted.tolist())
+    assert np.abs(place - expected.place).max() < 1e-6
+    assert rings == pytest.approx(expected.edges)
+    assert sizes == pytest.approx(expected.radius)
+    assert (sizes[0] < wanted[0]) == (larger > 1)
+
+
+def test_held_nodes_stay_and_others_make_room(visit, served):
+    scope = PprExtractor(topk=60)(served.graph, [20])[0]
+    wanted = radii(scope.score.astype(float), scope.hop == 0, ["circle"] * 60).tolist()
     visit.open(node="node 20")
-    found = visit.page.evaluate(
-        "async ([nodes, edges]) => (await import('/explore/layout.js')).ringLayout(nodes, edges).places"
-        ".map(({x, y, ring}) => [x, y, ring])",
-        [nodes, edges],
+    before, _, _ = laid_out(visit, scope, wanted)
+    # Node 5 is held just next to where node 9 would be.
+    held = [None] * 60
+    held[5] = {"x": before[9, 0] + 0.01, "y": before[9, 1]}
+    after, _, sizes = laid_out(visit, scope, wanted, held)
+    assert after[5].tolist() == [held[5]["x"], held[5]["y"]]
+    distance = np.hypot(*(after[:, None] - after[None]).T)
+    apart = distance - sizes[:, None] - sizes[None]
+    assert apart[np.triu_indices(60, 1)].min() > 0
+
+
+def test_outlines_are_those_of_the_static_pictures(visit):
+    found = visit.open(node="node 20").page.evaluate(
+        "async () => { const {OUTLINES, sizeFactor} = await import('/explore/shapes.js');"
+        " const {SHAPES} = await import('/explore/palette.js');"
+        " return [OUTLINES, SHAPES, SHAPES.map(sizeFactor)]; }"
     )
-    place, made = ring_layout(scope), np.array(found)
-    outside = scope.hop > 0
-    assert made[:, 2].astype(int).tolist() == scope.hop.tolist()
-    turn = np.angle(np.exp(1j * (np.arctan2(*place.T[::-1]) - np.arctan2(made[:, 1], made[:, 0]))))
-    assert np.abs(turn[outside]).max() < 1e-6
-    for hop in range(1, int(scope.hop.max()) + 1):
-        ring = np.flatnonzero(scope.hop == hop)
-        orders = [np.argsort(np.hypot(*part[ring, :2].T), kind="stable").tolist() for part in (place, made)]
-        assert orders[0] == orders[1]
+    outlines, shapes, factors = found
+    assert set(outlines) == set(OUTLINES)
+    for name, corners in outlines.items():
+        assert np.abs(np.array(corners) * (1, -1) - OUTLINES[name]).max() < 1e-9, name
+    assert ["circle", *shapes[1:]] == list(SHAPES)
+    assert factors == pytest.approx([size_factor(shape) for shape in SHAPES])
+
+
+def test_classes_differ_in_color_and_in_shape(visit):
+    looks = visit.open(node="node 20").page.evaluate(
+        "async () => { const {classLook} = await import('/explore/palette.js');"
+        " return Array.from({length: 56}, (_, rank) => classLook(rank)); }"
+    )
+    pairs = [(look["color"], look["shape"]) for look in looks]
+    assert len(set(pairs)) == 56
+    assert len({color for color, _ in pairs[:7]}) == len({shape for _, shape in pairs[:7]}) == 7
+
+
+def test_drawn_nodes_do_not_touch_and_each_ring_has_a_caption(visit):
+    visit.open(node="node 20", kind="ppr", options='{"topk":60}').drawn("node 20")
+    spots, hops = visit.page.evaluate(
+        "[explorer.sides[0].stage.spots(), explorer.sides[0].scope.nodes.map(node => node.hop)]"
+    )
+    place, size = np.array([[spot["x"], spot["y"]] for spot in spots]), np.array([spot["radius"] for spot in spots])
+    apart = np.hypot(*(place[:, None] - place[None]).T) - size[:, None] - size[None]
+    assert apart[np.triu_indices(len(size), 1)].min() > 0
+    captions = visit.page.evaluate(
+        "async () => { const {ringCaptions} = await import('/explore/names.js'); const {stage} = explorer.sides[0];"
+        " return ringCaptions(stage.layout.edges, stage.spots(),"
+        " {...stage.cy.pan(), scale: stage.scale * 300}).map(one => one.text); }"
+    )
+    assert captions == [f"hop {hop}" for hop in range(1, max(hops) + 1)]
 
 
 @pytest.mark.parametrize("zoom", [1, 3])

@@ -37,6 +37,53 @@ def test_a_drag_moves_the_node_and_walks_nowhere(visit):
     assert visit.drawn("node 20").state()["target"] == ["node 20"]
 
 
+def drag(visit, name, right, down):
+    """Drag a node, and return where it is then."""
+    x, y = visit.spot(name)
+    visit.page.mouse.move(x, y)
+    visit.page.mouse.down()
+    visit.page.mouse.move(x + right, y + down, steps=4)
+    visit.page.mouse.up()
+    return place_of(visit, name)
+
+
+def place_of(visit, name):
+    """Return where a node is in the drawing, whatever the zoom."""
+    place = "explorer.sides[0].scope.nodes.findIndex(node => node.name === name)"
+    return visit.page.evaluate(
+        f"name => {{ const {{x, y}} = explorer.sides[0].stage.layout.places[{place}]; return [x, y]; }}", name
+    )
+
+
+def test_a_dragged_node_stays_where_it_is_held_until_it_is_put_back(visit):
+    visit.open(node="node 20", run="first").drawn("node 20")
+    button = visit.page.get_by_role("button", name="Put moved nodes back")
+    assert button.is_disabled()
+    name, other = [name for name in visit.names[1:] if name.startswith("node ")][:2]
+    first = place_of(visit, name)
+    held = drag(visit, name, 45, -30)
+    assert abs(held[0] - first[0]) + abs(held[1] - first[1]) > 0.1
+    # After an edit, another class explained, another extractor, and on the way back from another target.
+    visit.page.evaluate("name => explorer.act.edit(['remove_nodes', name])", other)
+    visit.until(lambda: other not in visit.drawn().names)
+    assert place_of(visit, name) == held
+    visit.page.locator("#prediction button.bar").nth(1).click()
+    visit.until(lambda: "explained=" in visit.page.url)
+    assert place_of(visit.drawn(), name) == held
+    visit.page.evaluate("explorer.change({sides: [{run: 'first', kind: 'ppr', options: {topk: 13}}]})")
+    visit.until(lambda: visit.drawn().state()["sides"][0]["kind"] == "ppr")
+    assert place_of(visit, name) == held
+    visit.page.evaluate("name => explorer.act.walkFrom(name)", name)
+    visit.drawn(name)
+    assert button.is_disabled()
+    visit.page.go_back()
+    assert place_of(visit.drawn("node 20"), name) == held
+    button.click()
+    assert place_of(visit, name) != held
+    assert button.is_disabled()
+    assert visit.page.locator("#said").inner_text() == "All nodes are back in their places."
+
+
 def test_dragging_the_background_moves_all_and_the_wheel_zooms(visit):
     visit.open(node="node 20", run="first").drawn("node 20")
     before = visit.page.evaluate("[explorer.sides[0].stage.cy.pan(), explorer.sides[0].stage.cy.zoom()]")

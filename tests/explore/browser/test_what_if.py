@@ -44,6 +44,86 @@ def test_removing_a_node_and_undoing_it(visit, served):
     visit.until(lambda: name not in visit.drawn().names)
 
 
+def shown(share):
+    return f"{100 * share:.1f}%"
+
+
+def outcome_of(expected):
+    """Return what edits did to a class and its probability, in words, computed from Python's answer."""
+    found, before = expected["prediction"], expected["before"]
+    shares = [{one["number"]: one["probability"] for one in answer["probabilities"]} for answer in (before, found)]
+
+    def change(answer):
+        first, last = (share[answer["number"]] for share in shares)
+        if shown(first) == shown(last):
+            return f"{answer['text']}: {shown(last)} as before."
+        way = "more" if last > first else "less"
+        return f"{answer['text']}: from {shown(first)} to {shown(last)}, {100 * abs(last - first):.1f} points {way}."
+
+    if found["number"] == before["number"]:
+        return f"Still {change(found)}"
+    return f"Now {found['text']}, before {before['text']}. {change(found)} {change(before)}"
+
+
+def test_the_outcome_of_each_edit_is_told_in_words_and_spoken(visit, served):
+    graph, kinds = served.graph, set()
+    others = [f"node {node}" for node in np.flatnonzero(graph.y == (graph.y[20] + 1) % 3)[-10:]]
+    near = [graph.node_name[int(node)] for node in graph.neighbors(20)]
+    moved = {
+        "remove_edges": [{"from": "node 20", "to": name} for name in near],
+        "add_edges": [{"from": "node 20", "to": name} for name in others],
+    }
+    visit.open(node="node 20", run="first").drawn("node 20")
+    assert visit.page.locator(".outcome").count() == 0
+    for edits in ({"features": [{"node": "node 20", "column": 2, "value": 1.5}]}, moved):
+        listed = [[kind, value] for kind, values in edits.items() for value in values]
+        visit.page.evaluate("edits => explorer.act.edits(edits)", listed)
+        visit.until(lambda listed=listed: visit.drawn().state()["edits"] == listed)
+        text = outcome_of(served.ask(node="node 20", run="first", explain=True, edits=edits))
+        kinds.add(text.split(" ")[0])
+        assert visit.page.locator(".outcome").inner_text() == text
+        said = visit.page.locator("#said").inner_text()
+        assert said.startswith("node 20, ")
+        assert said.endswith(text)
+    assert said.startswith(f"node 20, {len(listed)} edits, the last one: with an edge node 20 \u2013 {others[-1]}. ")
+    assert kinds == {"Now", "Still"}
+    visit.page.locator("#edit-chips").get_by_role("button", name="Reset").click()
+    visit.until(lambda: visit.page.locator(".outcome").count() == 0)
+    assert visit.drawn().page.locator("#said").inner_text().startswith("node 20: predicted ")
+
+
+def test_outcomes_of_other_answers_in_words(visit):
+    def told(**changes):
+        empty = {"number": None, "labels": None, "value": None, "probability": None, "probabilities": []}
+        made = [{**empty, "kind": changes["kind"], **one} for one in (changes["found"], changes["before"])]
+        call = "async both => (await import('/explore/outcome.js')).outcome(...both)"
+        return visit.page.evaluate(call, made)
+
+    visit.open(node="node 20")
+    link = {"text": "link", "number": 1, "probability": 0.75}
+    assert told(kind="links", found=link, before={"text": "no link", "number": 0, "probability": 0.25}) == {
+        "text": "Now link, before no link. Probability of a link: from 25.0% to 75.0%, 50.0 points more.",
+        "changed": True,
+    }
+    value = {"text": "2.5", "value": 2.5}
+    assert (
+        told(kind="values", found=value, before={"text": "4", "value": 4.0})["text"] == "Now 2.5, before 4: 1.5 less."
+    )
+    assert told(kind="values", found=value, before=value) == {"text": "Still 2.5.", "changed": False}
+
+    def labels(text, *shares):
+        named = [{"number": place, "name": "ab"[place], "probability": share} for place, share in enumerate(shares)]
+        return {"text": text, "probabilities": named}
+
+    assert told(kind="multilabel", found=labels("a, b", 0.9, 0.7), before=labels("a", 0.8, 0.3))["text"] == (
+        "Now a, b, before a. Largest change: b, from 30.0% to 70.0%, 40.0 points more."
+    )
+    assert told(kind="multilabel", found=labels("a", 0.9, 0.3), before=labels("a", 0.9, 0.3)) == {
+        "text": "Still a. Largest change: a, 90.0% as before.",
+        "changed": False,
+    }
+
+
 def test_removing_and_adding_an_edge(visit, served):
     visit.open(node="node 20", run="first").drawn("node 20")
     name = near_target(visit)

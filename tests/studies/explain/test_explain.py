@@ -190,11 +190,18 @@ def test_a_picture_has_a_legend_and_few_names_that_never_meet(one):
 
     figure = explain(one, None, 0).plot()
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["target", "speaks for it", "speaks against it"]
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names[:3] == ["target", "speaks for it", "speaks against it"]
+    counts = [int(text.rsplit("(", 1)[1][:-1]) for text in names[3:]]
+    assert sum(counts) == len(explain(one, None, 0).node_id) - 1
+    markers = [handle.get_marker() for handle in legend.legend_handles[3:]]
+    shapes = {marker if isinstance(marker, str) else marker.vertices.tobytes() for marker in markers}
+    assert len(shapes) == len(counts) > 1
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     texts = [text for text in figure.axes[0].texts if text.get_text()]
-    assert 1 <= len(texts) <= 25
+    assert 2 <= sum(not text.get_text().startswith("hop ") for text in texts) <= 25
+    assert any(text.get_text() == "hop 1" for text in texts)
     boxes = [text.get_window_extent(canvas.get_renderer()).extents for text in texts]
     assert not any(boxes_meet(first, second) for first, second in combinations(boxes, 2))
 
@@ -254,6 +261,9 @@ def test_large_scopes_are_drawn_in_part(one):
     drawn = drawn_part(large)
     assert len(drawn.node) == MOST_NODES
     assert 0 in drawn.node
+    place, size = drawn.rings.place, drawn.rings.radius
+    apart = np.hypot(*(place[:, None] - place[None]).T) - size[:, None] - size[None]
+    assert apart[np.triu_indices(MOST_NODES, 1)].min() > 0
     kept = set(large.node_id[drawn.node].tolist())
     for at, (first, second) in zip(drawn.edge, drawn.ends, strict=True):
         assert large.edge[at].tolist() == large.node_id[drawn.node[[first, second]]].tolist()

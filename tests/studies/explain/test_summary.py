@@ -151,3 +151,29 @@ def test_links_are_summarized_on_the_graph_without_held_out_ones(tmp_path):
     assert found.contributions["hop"][0].share == pytest.approx(share / every, rel=1e-4)
     some = summarize_split(predictor, "test", num_targets=10, seed=1)
     assert (some.num_targets, sum(bucket.count for bucket in some.accuracy["degree"])) == (10, 10)
+
+
+@pytest.mark.parametrize(("share", "count", "expected"), [(1.0, 1, (0.2065, 1)), (0.5, 100, (0.4038, 0.5962))])
+def test_intervals_are_wide_where_few_targets_are(share, count, expected):
+    """The limits of (1, 1) and (50, 100) by hand: 1 / (1 + z²), and 0.5 ± 0.0962."""
+    from shadow_gnn.studies.explain.summary_plot import wilson_interval
+
+    assert wilson_interval(share, count) == pytest.approx(expected, abs=5e-4)
+
+
+def test_a_picture_shows_every_table_with_its_values(tmp_path):
+    found = summarize_split(predictor_of(communities(), tmp_path), "test")
+    figure = found.plot()
+    titles = {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
+    assert set(titles) == {f"contribution by {name}" for name in found.contributions} | {
+        f"accuracy by {name} (targets)" for name in found.accuracy
+    }
+    for name, groups in found.contributions.items():
+        bars = titles[f"contribution by {name}"].patches
+        assert [bar.get_width() for bar in bars] == [group.share for group in groups[:12]]
+        assert [bool(bar.get_hatch()) for bar in bars] == [group.mean < 0 for group in groups[:12]]
+    for name, buckets in found.accuracy.items():
+        axes = titles[f"accuracy by {name} (targets)"]
+        assert [bar.get_width() for bar in axes.patches] == [bucket.value for bucket in buckets[:12]]
+        assert axes.get_yticklabels()[0].get_text() == f"{buckets[0].name} ({buckets[0].count:,})"
+    assert f"{found.num_targets:,} targets of test: accuracy {found.value:.4f}" in figure.get_suptitle()

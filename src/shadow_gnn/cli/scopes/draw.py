@@ -38,9 +38,10 @@ def draw_command(
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the scope.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw the scope of a node: a ring for each hop, size for the score, color for the class.
+    """Draw the scope of a node: a ring for each hop, size for the score, color and shape for the class.
 
-    The names of the 25 best nodes are written where they overlap nothing. Colors show hops in a graph without classes.
+    Nodes never touch, and the names of the 25 best ones are written where they overlap nothing. Colors show hops in a
+    graph without classes.
 
     \b
     Examples:

@@ -7,13 +7,13 @@ import { download } from "./exports.js";
 import { refText, runOf, sameRef, sideText } from "./model.js";
 import { percent, plural } from "./numbers.js";
 import { ClassLooks } from "./palette.js";
-import { fillChips, fillPanels } from "./panels.js";
+import { fillChips, fillPanels, outcomes } from "./panels.js";
 import { Picker } from "./picker.js";
 import { settings } from "./settings.js";
 import { Side } from "./side.js";
 import { SplitView } from "./splitview.js";
 import { emptyState, fromAddress, toAddress, wireEdits } from "./state.js";
-import { withEdit } from "./whatif.js";
+import { editText, withEdit } from "./whatif.js";
 
 export class Explorer {
   constructor(about) {
@@ -195,26 +195,41 @@ export class Explorer {
     const mode = sides.every((side) => side.answer.explanation) ? state.color : "class";
     const name = this.targetText();
     const target = JSON.stringify(state.target);
+    // What stands over the drawing comes first: the height of the drawing depends on it.
+    fillChips(this);
+    byId("shared").hidden = !two;
+    if (two)
+      byId("shared").textContent =
+        `${plural(shared.size, "node")} in both, outlined; ${keys[0].size - shared.size} only left, ${keys[1].size - shared.size} only right.`;
     sides.forEach((side, number) => {
       const heading = two ? sideText(this.about, state.sides[number]) : null;
       const title = two ? `${name}: ${heading}` : `Scope of ${name}`;
-      side.draw({ mode, shared, title, hints: number ? sides[0].angles() : side.anglesOf(target) }, heading);
+      const own = side.anglesOf(target);
+      side.draw({ mode, shared, title, hints: number ? sides[0].angles() : own }, heading);
     });
+    this.showHeld();
     byId("title").textContent = name;
     document.title = `${name} \u2013 shadow explorer`;
     byId("by-class").setAttribute("aria-pressed", String(mode === "class"));
     byId("by-why").setAttribute("aria-pressed", String(mode === "why"));
     byId("by-why").disabled = !sides.every((side) => side.answer.explanation);
-    byId("shared").hidden = !two;
-    if (two)
-      byId("shared").textContent =
-        `${plural(shared.size, "node")} in both, outlined; ${keys[0].size - shared.size} only left, ${keys[1].size - shared.size} only right.`;
     requestAnimationFrame(() => requestAnimationFrame(measure));
+  }
+
+  showHeld() {
+    byId("put-back").disabled = !this.sides.some((side) => side.holds);
+  }
+
+  /** Put dragged nodes back to where the layout has them. */
+  putBack() {
+    if (byId("put-back").disabled) return;
+    this.sides.forEach((side) => side.release());
+    this.draw();
+    say("All nodes are back in their places.");
   }
 
   panels() {
     fillPanels(this);
-    fillChips(this);
   }
 
   showSettings() {
@@ -240,7 +255,14 @@ export class Explorer {
     return this.state.target.map((ref) => refText(ref, this.state.edits)).join(" \u2013 ");
   }
 
+  /** Return the prediction in words; after edits, what they did to it. */
   summary() {
+    const { edits } = this.state;
+    const found = outcomes(this).map((one) => one.text);
+    if (found.length) {
+      const last = editText(edits.at(-1), this.about, edits);
+      return `${this.targetText()}, ${edits.length > 1 ? `${plural(edits.length, "edit")}, the last one: ` : ""}${last}. ${found.join(" ")}`;
+    }
     const parts = this.sides.map(({ answer }) => {
       const { prediction: found, truth } = answer;
       if (!found) return plural(answer.nodes.length, "node");

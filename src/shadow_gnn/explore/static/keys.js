@@ -14,6 +14,7 @@ export function listenToKeys(page) {
     s: () => page.change({ view: page.state.view === "split" ? "scope" : "split" }),
     w: () => page.change({ color: page.state.color === "why" ? "class" : "why" }),
     u: () => page.setEdits(page.state.edits.slice(0, -1)),
+    b: () => page.putBack(),
     "+": () => zoom(1.3),
     "=": () => zoom(1.3),
     "-": () => zoom(1 / 1.3),

@@ -1,15 +1,21 @@
 // Places of the nodes of a scope: targets in the middle, a ring for each hop, ordered so that few edges cross.
-// Not for: drawing. The rules are those of the static pictures (studies/analysis/scope_drawing.py).
+// Not for: drawing, or keeping nodes apart (settle.js). The static pictures have the same rules (studies/drawing/rings.py).
+
+import { settle } from "./settle.js";
 
 const SWEEPS = 24;
-const BAND = 0.62;
+const BAND = 0.76;
+const LEAST_WIDTH = 0.12;
+const MARGIN = 0.02;
+const LEAST_REACH = 0.3;
 
 /**
- * Return {places: [{x, y, ring, angle}], edges: [outer radius of each ring]} in units in which the drawing has radius 1.
- * nodes: [{hop, score}], edges: [{source, target}] as positions in nodes; hints: wanted angle by position, or undefined;
- * sizes: radius of each node in the same units, to keep nodes apart.
+ * Return {places: [{x, y, ring, angle, radius}], edges: [outer radius of each ring], sizes} in units in which the
+ * drawing has radius 1. nodes: [{hop, score}], edges: [{source, target}] as positions in nodes; hints: wanted angle by
+ * position, or undefined; sizes: radius of each node in the same units: no two nodes touch, and where a ring is too
+ * full all become smaller; held: {x, y} by position of nodes that stay where they are, or undefined.
  */
-export function ringLayout(nodes, edges, { hints = [], sizes = [] } = {}) {
+export function ringLayout(nodes, edges, { hints = [], sizes = [], held = [] } = {}) {
   const rings = ringsOf(nodes);
   const angle = angles(nodes, edges, rings, hints);
   const outer = ringEdges(rings, nodes.length);
@@ -18,42 +24,35 @@ export function ringLayout(nodes, edges, { hints = [], sizes = [] } = {}) {
     const order = [...ring].sort((a, b) => (nodes[b].score ?? 0) - (nodes[a].score ?? 0) || a - b);
     order.forEach((node, rank) => {
       const even = number === 0 ? (ring.length === 1 ? 0 : 0.25) : number + BAND * ((rank + 0.5) / ring.length - 0.5);
-      const radius = warped(even, outer);
-      const x = radius * Math.cos(angle[node]);
-      const y = radius * Math.sin(angle[node]);
-      places[node] = { x, y, ring: number, angle: angle[node], radius };
+      places[node] = { ring: number, angle: angle[node], radius: warped(even, outer), held: held[node] };
     });
   });
-  if (sizes.length) keepApart(places, sizes, outer);
-  return { places, edges: outer };
+  const settled = sizes.length ? settle(places, sizes, outer) : sizes;
+  places.forEach((place) => put(place));
+  if (sizes.length) outer[outer.length - 1] = reachOf(places, settled);
+  return { places, edges: outer, sizes: settled };
 }
 
-/** Move nodes outward within their ring until they do not touch a node further in; where a ring is full they stay. */
-function keepApart(places, sizes, outer) {
-  const order = places.map((_, node) => node).sort((a, b) => places[a].radius - places[b].radius || a - b);
-  const done = [];
-  for (const node of order) {
-    const place = places[node];
-    const start = place.radius;
-    const end = outer[place.ring] - sizes[node];
-    const touches = () =>
-      done.some(
-        (other) =>
-          Math.hypot(places[other].x - place.x, places[other].y - place.y) < 1.15 * (sizes[other] + sizes[node]),
-      );
-    for (let step = 1; place.ring > 0 && touches(); step++) {
-      const radius = start + step * 0.5 * sizes[node];
-      place.radius = radius > end ? start : radius;
-      place.x = place.radius * Math.cos(place.angle);
-      place.y = place.radius * Math.sin(place.angle);
-      if (radius > end) break;
-    }
-    done.push(node);
+function put(place) {
+  if (place.held) {
+    Object.assign(place, place.held);
+    place.radius = Math.hypot(place.x, place.y);
+    place.angle = Math.atan2(place.y, place.x);
+  } else {
+    place.x = place.radius * Math.cos(place.angle);
+    place.y = place.radius * Math.sin(place.angle);
   }
 }
 
+/** Return the radius at which the outermost ring ends: just after its last node. */
+function reachOf(places, sizes) {
+  const ends = places.map((place, node) => (place.held ? 0 : place.radius + sizes[node]));
+  return Math.min(1, Math.max(LEAST_REACH, MARGIN + ends.reduce((most, end) => Math.max(most, end), 0)));
+}
+
 function ringsOf(nodes) {
-  const rings = Array.from({ length: 1 + Math.max(0, ...nodes.map((node) => node.hop)) }, () => []);
+  const last = nodes.reduce((most, node) => Math.max(most, node.hop), 0);
+  const rings = Array.from({ length: 1 + last }, () => []);
   nodes.forEach((node, place) => rings[node.hop].push(place));
   return rings;
 }
@@ -110,11 +109,16 @@ function sortRing(ring, angle, x, y) {
 
 const even = (rank, count) => -Math.PI + (2 * Math.PI * rank) / count;
 
-/** Return the outer radius of each ring, the last one 1: rings with more nodes are wider. */
+/** Return the outer radius of each ring, the last one 1: the area of a ring grows with the number of its nodes. */
 function ringEdges(rings, count) {
-  let sum = 0;
-  const outer = rings.map((ring, number) => (sum += number === 0 ? 0.3 : 0.3 + Math.sqrt(ring.length / count)));
-  return outer.map((radius) => radius / sum);
+  let inner = 0;
+  const outer = rings.map((ring, number) => {
+    // A single target needs no more than the least width.
+    const more = number === 0 && ring.length === 1 ? 0 : ring.length / count;
+    inner = Math.sqrt((inner + LEAST_WIDTH) ** 2 + more);
+    return inner;
+  });
+  return outer.map((radius) => radius / inner);
 }
 
 /** Move a radius from rings of width 1 to those of the given outer radii. */

@@ -3,17 +3,19 @@
 
 import { el } from "./dom.js";
 import { classesOf } from "./model.js";
-import { AGAINST, FOR, classLook, hopLook } from "./palette.js";
+import { cut } from "./names.js";
+import { AGAINST, FOR, NO_CLASS, classLook, hopLook } from "./palette.js";
 import { outline } from "./shapes.js";
 
 /** Return the entries of a legend: [{name, look, test(node)}]. */
 export function legendOf(scope, mode) {
+  const classes = classesOf(scope);
   if (mode === "why")
     return [
       { name: "for", look: { color: FOR, shape: "ellipse" }, test: (node) => node.contribution > 0 },
       { name: "against", look: { color: AGAINST, shape: "ellipse" }, test: (node) => node.contribution < 0 },
+      ...byShape(classes),
     ];
-  const classes = classesOf(scope);
   if (classes.length)
     return classes.map((one) => ({
       name: `${one.name} (${one.count})`,
@@ -25,6 +27,20 @@ export function legendOf(scope, mode) {
     name: hop === 0 ? "target" : `hop ${hop}`,
     look: hopLook(hop),
     test: (node) => node.hop === hop,
+  }));
+}
+
+/** Return an entry for each shape with its classes, where colors show contributions. */
+function byShape(classes) {
+  const groups = new Map();
+  for (const one of classes) {
+    const { shape } = classLook(one.rank);
+    groups.set(shape, [...(groups.get(shape) ?? []), one]);
+  }
+  return [...groups].map(([shape, members]) => ({
+    name: cut(members.map((one) => one.name).join(", ")),
+    look: { color: NO_CLASS.color, shape },
+    test: (node) => members.some((one) => one.rank === node.rank),
   }));
 }
 

@@ -2,6 +2,7 @@
 // Not for: where they are (layout.js), or drawing them (stage.js, scene.js).
 
 import { AGAINST, FOR, classLook, contributionColor, hopLook } from "./palette.js";
+import { sizeFactor } from "./shapes.js";
 
 export const RADIUS = 300;
 
@@ -21,7 +22,7 @@ export function nodeLooks(scope, mode, theme, shared) {
     return {
       color: mode === "why" ? contributionColor((node.contribution ?? 0) / strongest, theme.pale) : color,
       shape: node.isTarget ? "star" : shape,
-      radius: node.isTarget ? 17 : small * (4.5 + 9 * share) * (shape === "ellipse" ? 1 : 1.15),
+      radius: node.isTarget ? 17 : small * (4.5 + 9 * share) * sizeFactor(shape),
       shared: shared ? shared.has(node.key) : true,
     };
   });

@@ -40,6 +40,7 @@ async function start() {
   press("zoom-in", () => page.sides.forEach((side) => side.stage.zoom(1.3)));
   press("zoom-out", () => page.sides.forEach((side) => side.stage.zoom(1 / 1.3)));
   press("zoom-fit", () => page.sides.forEach((side) => side.stage.fit()));
+  press("put-back", () => page.putBack());
   press("help", () => byId("help-dialog").showModal());
   press("copy-address", () => page.guard(copyAddress));
   for (const button of document.querySelectorAll("[data-file]"))

@@ -24,14 +24,32 @@ export class TextWidths {
   }
 }
 
-/** Return the captions of rings at their lower edge, except where a node is; middle: {x, y, scale} of the rings. */
+/** Return the captions of rings at their lower edge, or elsewhere on it where no node is; middle: {x, y, scale}. */
 export function ringCaptions(edges, spots, middle) {
-  const captions = edges.map((edge, ring) => {
-    const y = middle.y + edge * middle.scale - 9;
-    return { x: middle.x, y, width: 44, height: 14, ring, text: `hop ${ring}` };
+  const found = [];
+  edges.forEach((edge, ring) => {
+    if (ring === 0) return;
+    const free = TURNS.map((turn) => captionAt(edge, ring, turn, middle)).find((one) =>
+      [...spots, ...found].every((other) => apart(one, other)),
+    );
+    if (free) found.push(free);
   });
-  const free = ({ x, y }) => spots.every((spot) => Math.hypot(spot.x - x, spot.y - y) > spot.radius + 22);
-  return captions.slice(1).filter(free);
+  return found;
+}
+
+/** Degrees from the bottom, the nearest first. */
+const TURNS = [0, ...Array.from({ length: 11 }, (_, step) => [-15 * (step + 1), 15 * (step + 1)]).flat(), 180];
+
+function captionAt(edge, ring, turn, middle) {
+  const angle = ((90 + turn) * Math.PI) / 180;
+  const radius = edge * middle.scale - 9;
+  const [x, y] = [middle.x + radius * Math.cos(angle), middle.y + radius * Math.sin(angle)];
+  return { x, y, width: 44, height: 14, ring, text: `hop ${ring}` };
+}
+
+/** Tell whether a caption is apart from another one, or from a spot with a radius. */
+function apart(one, { x, y, radius, width = 2 * radius, height = 2 * radius }) {
+  return 2 * Math.abs(one.x - x) >= one.width + width || 2 * Math.abs(one.y - y) >= one.height + height;
 }
 
 export function paintCaptions(pen, captions, theme) {

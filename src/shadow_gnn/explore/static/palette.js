@@ -1,18 +1,17 @@
-// Colors and shapes: of classes (Okabe and Ito's colors, then other shapes), and of contributions (blue for, orange against).
+// Colors and shapes: of classes (Okabe and Ito's colors, a shape each), and of contributions (blue for, orange against).
 // Not for: the colors of the page itself (theme.css).
 
 const COLORS = ["#0072b2", "#d55e00", "#009e73", "#f0c000", "#56b4e9", "#882255", "#9aa3ad"];
-const SHAPES = ["ellipse", "diamond", "triangle", "rectangle", "hexagon", "vee"];
+export const SHAPES = ["ellipse", "diamond", "triangle", "square", "plus", "down", "cross", "bar"];
 export const NO_CLASS = { color: "#8a949e", shape: "ellipse" };
 export const FOR = "#0072b2";
 export const AGAINST = "#d55e00";
 const HOPS = ["#d55e00", "#440154", "#31688e", "#35b779", "#9fcf3b", "#f0c000"];
 
-/** Return the color and shape of the class with a rank: seven colors, then the same colors with another shape. */
+/** Return the color and shape of the class with a rank: 56 pairs; neighbors in rank differ in both. */
 export function classLook(rank) {
   if (rank === null || rank === undefined || rank < 0) return NO_CLASS;
-  const shape = SHAPES[Math.floor(rank / COLORS.length) % SHAPES.length];
-  return { color: COLORS[rank % COLORS.length], shape };
+  return { color: COLORS[rank % COLORS.length], shape: SHAPES[rank % SHAPES.length] };
 }
 
 /** Looks of classes for as long as the page is open: the first classes that are seen get the plain colors. */

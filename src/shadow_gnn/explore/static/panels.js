@@ -3,6 +3,7 @@
 
 import { byId, el, fill } from "./dom.js";
 import { runOf, sideText } from "./model.js";
+import { outcome } from "./outcome.js";
 import { prediction } from "./prediction.js";
 import { nodeTable } from "./table.js";
 import { editText, whatIf } from "./whatif.js";
@@ -57,12 +58,27 @@ function actsOf(page, side) {
   };
 }
 
-/** Show the edits over the drawing. */
-export function fillChips({ about, state: { edits }, act }) {
+/** Return what the edits did to the answer of each side: [{text, changed}]; none for a new node or without a run. */
+export function outcomes({ sides, state }) {
+  const known = sides.map(({ answer }) =>
+    answer?.prediction && answer.before ? outcome(answer.prediction, answer.before) : null,
+  );
+  const names = sides.length > 1 ? ["Left: ", "Right: "] : [""];
+  if (!state.edits.length) return [];
+  return known.flatMap((one, number) => (one ? [{ ...one, text: names[number] + one.text }] : []));
+}
+
+/** Show the edits over the drawing, and their outcome. */
+export function fillChips(page) {
+  const { about, state, act } = page;
+  const { edits } = state;
   const box = byId("edit-chips");
   box.hidden = !edits.length;
   const chips = edits.slice(-4).map((edit) => el("span", { class: "chip", text: editText(edit, about, edits) }));
   const undo = el("button", { type: "button", text: "Undo", onclick: () => act.edits(edits.slice(0, -1)) });
   const reset = el("button", { type: "button", text: "Reset", onclick: () => act.edits([]) });
-  fill(box, el("span", { class: "what", text: "What if:" }), ...chips, undo, reset);
+  const lines = outcomes(page).map(({ text, changed }) =>
+    el("p", { class: `outcome ${changed ? "changed" : ""}`, text }),
+  );
+  fill(box, el("span", { class: "what", text: "What if:" }), ...chips, undo, reset, ...lines);
 }

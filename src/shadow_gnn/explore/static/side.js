@@ -16,6 +16,8 @@ export class Side {
     this.next = newest();
     this.answer = null;
     this.scope = null;
+    /** Places of the nodes that were dragged, by target and by key of the node. */
+    this.held = new Map();
     this.board = el("div", {
       class: "board",
       tabindex: 0,
@@ -49,6 +51,7 @@ export class Side {
       hover: (place, spot) => this.hover(place, spot),
       leave: () => this.closeMenu(),
       describe: (place) => this.describe(place),
+      hold: (place, at) => this.hold(place, at),
     });
   }
 
@@ -93,19 +96,38 @@ export class Side {
       "aria-label",
       `${given.title}: ${this.scope.nodes.length} nodes. Arrow keys move between nodes, Enter walks, E edits.`,
     );
-    const all = { ...given, legend: entries, directed: this.page.about.graph.directed };
+    const held = this.held.get(this.target);
+    const all = { ...given, held, legend: entries, directed: this.page.about.graph.directed };
+    // Before the drawing, whose height depends on it.
+    this.legend.replaceChildren(...legend(entries, (test) => this.stage.lightWhere(test)));
     if (this.fresh) this.stage.show(this.scope, all);
     else this.stage.recolor(all);
     this.fresh = false;
     this.drawn = this.question;
-    this.legend.replaceChildren(...legend(entries, (test) => this.stage.lightWhere(test)));
   }
 
-  /** Return the angles of the drawing before, if it had the same target: what stays in the scope stays in its place. */
+  /** Begin a drawing of a target; return the angles of the one before, if it had the same: what stays keeps its place. */
   anglesOf(target) {
     const before = this.target === target ? this.angles() : null;
     this.target = target;
     return before;
+  }
+
+  hold(place, at) {
+    if (!this.held.has(this.target)) this.held.set(this.target, new Map());
+    this.held.get(this.target).set(this.scope.nodes[place].key, at);
+    this.page.showHeld();
+  }
+
+  get holds() {
+    return this.held.has(this.target);
+  }
+
+  /** Let the next drawing place all nodes by itself. */
+  release() {
+    this.held.delete(this.target);
+    this.target = null;
+    this.fresh = true;
   }
 
   /** Return the angle of each drawn node by key, as hints for another drawing. */

@@ -8,6 +8,7 @@ import { RADIUS, edgeLooks, nameWeights, nodeLooks } from "./look.js";
 import { TextWidths, cut, paintCaptions, paintFocus, paintNames, ringCaptions } from "./names.js";
 import { paintRing } from "./paint.js";
 import { sceneOf } from "./scene.js";
+import { OUTLINES } from "./shapes.js";
 import { calm, currentTheme } from "./theme.js";
 import { edgeAt, paintEdges } from "./wires.js";
 
@@ -20,7 +21,7 @@ const STYLE = [
     style: {
       width: "data(size)",
       height: "data(size)",
-      shape: "data(shape)",
+      shape: "ellipse",
       "background-color": "data(color)",
       "border-width": "data(border)",
       "border-color": "data(borderColor)",
@@ -28,11 +29,16 @@ const STYLE = [
       "overlay-opacity": 0,
     },
   },
+  // The same outlines as in pictures and legends.
+  ...Object.entries(OUTLINES).map(([shape, corners]) => ({
+    selector: `node[shape = "${shape}"]`,
+    style: { shape: "polygon", "shape-polygon-points": corners.flat() },
+  })),
   { selector: "node.dim", style: { opacity: 0.25 } },
 ];
 
 export class Stage {
-  /** box: an empty element; hear: {walk, edit, editEdge, hover, leave, describe} of node or edge positions. */
+  /** box: an empty element; hear: {walk, edit, editEdge, hover, leave, describe, hold} of node or edge positions. */
   constructor(box, hear) {
     this.box = box;
     this.hear = hear;
@@ -69,6 +75,7 @@ export class Stage {
     this.cy.on("cxttap", "node", (event) => this.hear.edit(place(event), event.renderedPosition));
     this.cy.on("mouseover", "node", (event) => this.light(place(event)));
     this.cy.on("mouseout", "node", () => this.light(null));
+    this.cy.on("dragfree", "node", (event) => this.hold(place(event), event.target.position()));
     this.cy.on("mousemove", (event) => event.target === this.cy && this.hoverEdge(this.edgeAt(event)));
     this.cy.on("tap cxttap", (event) => {
       if (event.target !== this.cy) return;
@@ -80,7 +87,7 @@ export class Stage {
     this.resizing.observe(this.box);
   }
 
-  /** Draw a scope; given: {mode, shared (keys) or null, hints (angle by key), title, legend}. */
+  /** Draw a scope; given: {mode, shared (keys) or null, hints (angle by key), held ({x, y} by key), title, legend}. */
   show(scope, given) {
     this.scope = scope;
     this.given = given;
@@ -90,14 +97,10 @@ export class Stage {
     this.dim = false;
     const hints = scope.nodes.map((node) => given.hints?.get(node.key));
     const sizes = nodeLooks(scope, given.mode, currentTheme(), given.shared).map((look) => look.radius / RADIUS);
-    this.layout = ringLayout(scope.nodes, scope.edges, { hints, sizes });
-    // The outermost ring ends at its last node.
-    const outer = this.layout.edges;
-    this.reach = Math.min(
-      outer.at(-1),
-      0.04 + Math.max(0.3, ...this.layout.places.map((place, node) => place.radius + sizes[node])),
-    );
-    outer[outer.length - 1] = this.reach;
+    const held = scope.nodes.map((node) => given.held?.get(node.key));
+    this.layout = ringLayout(scope.nodes, scope.edges, { hints, sizes, held });
+    const { edges, places } = this.layout;
+    this.reach = places.reduce((most, place) => Math.max(most, place.held ? place.radius : 0), edges.at(-1));
     this.weights = nameWeights(scope);
     const elements = this.elements();
     this.cy.batch(() => {
@@ -118,20 +121,25 @@ export class Stage {
   elements() {
     const theme = (this.theme = currentTheme());
     const { mode, shared } = this.given;
-    this.nodeLooks = nodeLooks(this.scope, mode, theme, shared);
+    this.nodeLooks = nodeLooks(this.scope, mode, theme, shared).map((look, place) => ({
+      ...look,
+      radius: this.layout.sizes[place] * RADIUS,
+    }));
     this.edgeLooks = edgeLooks(this.scope, mode, theme);
     return this.scope.nodes.map((node, place) => {
       const look = this.nodeLooks[place];
       const marked = shared && look.shared;
+      const border = marked ? 2.5 : 1;
       return {
         group: "nodes",
         data: {
           id: node.key,
           place,
-          size: (2 * look.radius) / FINE,
+          // Half of the border is outside of the shape; all of it stays in the circle that meets no other.
+          size: (2 * look.radius - border) / FINE,
           shape: look.shape,
           color: look.color,
-          border: (marked ? 2.5 : 1) / FINE,
+          border: border / FINE,
           borderColor: marked ? theme.text : theme.background,
           opacity: look.shared ? 1 : 0.35,
         },
@@ -141,6 +149,13 @@ export class Stage {
         },
       };
     });
+  }
+
+  /** Keep a node where it was dragged to. */
+  hold(place, { x, y }) {
+    const at = { x: (x * FINE) / RADIUS, y: (y * FINE) / RADIUS };
+    Object.assign(this.layout.places[place], at, { angle: Math.atan2(at.y, at.x), radius: Math.hypot(at.x, at.y) });
+    this.hear.hold(place, at);
   }
 
   /** Show the whole scope, with room for names at the sides. */

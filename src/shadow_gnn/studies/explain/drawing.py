@@ -1,6 +1,6 @@
 """Drawing: explanations as a figure: the scope with rings for hops, and bars of the strongest parts.
 
-Not for: files of it (files.py), or the page with all facts (page.py).
+Not for: files of it (files.py), the page with all facts (page.py), or the rules of a scope's picture (studies/drawing).
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.extract.subgraphs import Subgraphs, offsets
-from shadow_gnn.studies.analysis.scope_drawing import ring_layout
+from shadow_gnn.studies.drawing.looks import Group, groups_of_classes, radii
+from shadow_gnn.studies.drawing.rings import Rings, place_on_rings
+from shadow_gnn.studies.drawing.scene import MOST_NAMES, Scene, draw_scene, legend_mark, write_names
 from shadow_gnn.studies.explain.explanation import Explanation, strongest
-from shadow_gnn.studies.figures import TEXT, legend_below, place_labels
+from shadow_gnn.studies.figures import DPI, TEXT, legend_below, short_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FOR, AGAINST, PALE = "#2166ac", "#b2182b", "#d0d4da"
 """Colors of contributions above and below 0, and of parts without any; told apart by color-blind people."""
+_NO_COLOR = "#6b7785"
 MOST_NODES = 200
 """Nodes of a drawing, the strongest ones."""
-_MOST_LABELS, _MOST_BARS, _LONGEST = 25, 10, 28
-_HEIGHT, _WIDTH = 5.4, 12.0
+_MOST_BARS = 10
+_HEIGHT, _WIDTH = 5.8, 12.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,12 @@ class Drawn:
 
     node: NDArray[np.int64]
     """[n], places of the drawn nodes in the explanation, targets first."""
-    place: NDArray[np.float64]
-    """[n, 2], positions: hop h is at radius h."""
+    rings: Rings
+    """Places of the nodes on the rings of their hops; no two nodes touch."""
+    shapes: Sequence[str]
+    """[n], the outline of each node: a star for a target, otherwise by class."""
+    groups: Sequence[Group]
+    """The classes of the nodes besides targets, with their shapes; none if classes are not known."""
     edge: NDArray[np.int64]
     """[m], places of the drawn edges in the explanation."""
     ends: NDArray[np.int64]
@@ -53,7 +60,23 @@ def drawn_part(explanation: Explanation) -> Drawn:
     ends = by_id[np.minimum(ends, len(node) - 1)]
     inside = (ids[node][ends] == explanation.edge).all(axis=1)
     edge, ends = np.flatnonzero(inside), ends[inside]
-    return Drawn(node, ring_layout(_scope(explanation, node, ends)), edge, ends)
+    groups = _groups(explanation, node[~is_target[node]])
+    shape = np.full(len(ids), "circle", dtype=object)
+    for group in groups:
+        shape[group.nodes] = group.shape
+    shape[is_target] = "star"
+    shapes: list[str] = shape[node].tolist()
+    size = radii(np.abs(explanation.node_contribution[node]), is_target[node], shapes)
+    return Drawn(node, place_on_rings(_scope(explanation, node, ends), size), shapes, groups, edge, ends)
+
+
+def _groups(explanation: Explanation, node: NDArray[np.int64]) -> list[Group]:
+    """Return the classes of some nodes, with places in the explanation; [] if classes are not known."""
+    known = explanation.node_class
+    if known is None or not len(node):
+        return []
+    groups = groups_of_classes([explanation.class_text(number) or "unknown" for number in known[node].tolist()])
+    return [Group(group.name, group.color, group.shape, node[group.nodes]) for group in groups]
 
 
 def draw_explanation(explanation: Explanation) -> Figure:
@@ -65,7 +88,7 @@ def draw_explanations(explanations: Sequence[Explanation]) -> Figure:
     """Draw explanations below each other."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(_WIDTH, _HEIGHT * len(explanations)), dpi=100, layout="constrained", facecolor="white")
+    figure = Figure(figsize=(_WIDTH, _HEIGHT * len(explanations)), dpi=DPI, layout="constrained", facecolor="white")
     rows: Any = [
         row for number in range(len(explanations)) for row in (_panels(number, "nodes"), _panels(number, "columns"))
     ]
@@ -77,33 +100,44 @@ def draw_explanations(explanations: Sequence[Explanation]) -> Figure:
         _draw_bars(nodes, "nodes", explanation.names, explanation.node_contribution)
         values = explanation.column_contribution
         _draw_bars(columns, "columns", explanation.column_names, np.zeros(0) if values is None else values)
-    legend_below(figure, _legend())
-    for number, (explanation, part) in enumerate(zip(explanations, drawn, strict=True)):  # All sizes are final now.
-        _write_names(axes[f"scope {number}"], explanation, part)
+    # Shapes are those of the classes of one scope: with several, each has a legend of its own.
+    legend_below(figure, _legend(drawn[0][0] if len(drawn) == 1 else None), columns=6)
+    if len(drawn) > 1:
+        for number, (part, _) in enumerate(drawn):
+            _legend_beside(axes[f"columns {number}"], part)
+    for number, (explanation, (part, scene)) in enumerate(zip(explanations, drawn, strict=True)):
+        _write_names(axes[f"scope {number}"], explanation, part, scene)  # All sizes are final now.
     return figure
 
 
-def _legend() -> list[Any]:
-    """Return the handles of the legend."""
-    from matplotlib.lines import Line2D
+def _legend_beside(axes: Any, drawn: Drawn) -> None:
+    """Put the classes of one scope below its bars."""
+    marks = _legend(drawn)[3:]
+    if marks:
+        made = axes.legend(
+            handles=marks,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.08),
+            ncols=3,
+            frameon=False,
+            fontsize=7,
+            handletextpad=0.3,
+        )
+        for text in made.get_texts():
+            text.set_parse_math(False)
 
-    rows = (("target", "*", 13, PALE), ("speaks for it", "o", 8, FOR), ("speaks against it", "o", 8, AGAINST))
-    look: dict[str, Any] = {"linestyle": "none", "markeredgecolor": "white"}
-    return [
-        Line2D([], [], marker=shape, markersize=size, color=fill, label=name, **look)
-        for name, shape, size, fill in rows
-    ]
+
+def _legend(drawn: Drawn | None) -> list[Any]:
+    """Return the entries of the legend; classes have shapes without a color, which shows the contribution."""
+    rows = [("target", PALE, "star"), ("speaks for it", FOR, "circle"), ("speaks against it", AGAINST, "circle")]
+    if drawn is not None:
+        rows += [(group.name, _NO_COLOR, group.shape) for group in drawn.groups]
+    return [legend_mark(*row) for row in rows]
 
 
 def _panels(number: int, right: str) -> list[str]:
     """Name the panels of one row of an explanation: its scope reaches over two rows."""
     return [f"scope {number}", f"{right} {number}"]
-
-
-def short_text(text: str) -> str:
-    """Cut a long name, and put blanks for characters that cannot be drawn."""
-    text = "".join(letter if letter.isprintable() else " " for letter in text)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _scope(explanation: Explanation, node: NDArray[np.int64], ends: NDArray[np.int64]) -> Subgraphs:
@@ -125,39 +159,37 @@ def _scope(explanation: Explanation, node: NDArray[np.int64], ends: NDArray[np.i
     )
 
 
-def _draw_scope(axes: Any, explanation: Explanation) -> Drawn:
-    from matplotlib.collections import LineCollection
-
+def _draw_scope(axes: Any, explanation: Explanation) -> tuple[Drawn, Scene]:
     drawn = drawn_part(explanation)
     share = _relative(explanation.edge_contribution)[drawn.edge]
     order = np.argsort(np.abs(share), kind="stable")  # The strongest on top.
-    lines: Any = drawn.place[drawn.ends[order]]
-    colors = [_color(value) for value in share[order]]
-    axes.add_collection(LineCollection(lines, colors=colors, linewidths=0.4 + 3 * np.abs(share[order]), zorder=1))
-    node_share = _relative(explanation.node_contribution)[drawn.node]
-    is_target = np.isin(explanation.node_id[drawn.node], explanation.targets)
-    for rows, marker, least in ((~is_target, "o", 20), (is_target, "*", 320)):
-        area = least + 180 * np.abs(node_share[rows]) * (marker == "o")
-        faces = [_color(value) for value in node_share[rows]]
-        axes.scatter(*drawn.place[rows].T, s=area, c=faces, marker=marker, edgecolors="white", linewidths=0.8, zorder=3)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    axes.margins(0.12)
+    # Many opaque edges would form a solid disc.
+    faint = float(np.clip(6 / np.sqrt(max(len(share), 1)), 0.15, 0.6))
+    strength = np.abs(share[order])
+    scene = Scene(
+        rings=drawn.rings,
+        colors=[_color(value) for value in _relative(explanation.node_contribution)[drawn.node]],
+        shapes=drawn.shapes,
+        ends=drawn.ends[order],
+        edge_colors=[
+            (*_color(value), faint + (0.95 - faint) * size) for value, size in zip(share[order], strength, strict=True)
+        ],
+        edge_widths=(0.5 + 3 * strength).tolist(),
+    )
     title = f"{short_text(explanation.target_text)}: {short_text(explanation.answer_text)}"
-    axes.set_title(title, fontsize=11, color=TEXT, parse_math=False)
-    return drawn
+    draw_scene(axes, scene, title)
+    return drawn, scene
 
 
-def _write_names(axes: Any, explanation: Explanation, drawn: Drawn) -> None:
+def _write_names(axes: Any, explanation: Explanation, drawn: Drawn, scene: Scene) -> None:
     """Write the names of the targets and of the strongest nodes where there is space."""
     ids = explanation.node_id[drawn.node]
     strength = np.abs(explanation.node_contribution[drawn.node])
     strength[np.isin(ids, explanation.targets)] = np.inf
-    order = np.argsort(-strength, kind="stable")
-    named = order[:_MOST_LABELS][strength[order[:_MOST_LABELS]] > 0]
-    # A dollar would begin a formula.
-    texts = [short_text(explanation.node_text(node)).replace("$", r"\$") for node in ids[named].tolist()]
-    place_labels(axes, texts, drawn.place[order].tolist(), fontsize=8)
+    named = np.argsort(-strength, kind="stable")[:MOST_NAMES]
+    named = named[strength[named] > 0]
+    names = [explanation.node_text(node) for node in ids[named].tolist()]
+    write_names(axes, scene, named.tolist(), names, fontsize=8)
 
 
 def _draw_bars(axes: Any, title: str, names: Sequence[str], contribution: NDArray[np.float64]) -> None:

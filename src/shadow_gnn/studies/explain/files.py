@@ -14,6 +14,7 @@ from shadow_gnn.base.files import write_file
 from shadow_gnn.studies.explain.drawing import draw_explanations
 from shadow_gnn.studies.explain.explanation import Explanation
 from shadow_gnn.studies.explain.page import explanation_page
+from shadow_gnn.studies.figures import rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,13 +40,15 @@ def save_explanations(explanations: Sequence[Explanation], path: str | Path) -> 
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure as .png or .svg; the same figure gives the same bytes."""
     check_picture(path)
+    if path.suffix == ".png":
+        write_file(path, rendered(figure, "png"))
+        return
     buffer = io.BytesIO()
-    kind = path.suffix[1:]
     # Without a date, and with ids that do not change from call to call.
     from matplotlib import rc_context
 
     with rc_context({"svg.hashsalt": "shadow"}):
-        figure.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
     write_file(path, buffer.getvalue())
 
 
