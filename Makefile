@@ -129,11 +129,12 @@ test-lowest:  ## Install the oldest versions that pyproject.toml allows, in a pl
 	$(LOWEST)/bin/python -m pytest -m "not slow" -n auto --dist worksteal $(LOWEST_TESTS)
 
 # DGL 1.1.3 is the last version that runs with any torch.
-OTHERS := dgl==1.1.3 ogb==1.3.6 outdated littleutils scikit-learn joblib threadpoolctl cloudpickle narwhals
+OTHERS := dgl==1.1.3 ogb==1.3.6 outdated littleutils six scikit-learn joblib threadpoolctl cloudpickle narwhals
 
 test-others: $(VENV)/installed  ## Compare our calls with those of DGL and OGB, installed in a place of their own.
 	$(PIP) install -q --upgrade --no-deps --target build/others $(OTHERS)
-	PYTHONPATH=build/others $(BIN)/python -m pytest tests/test_coming_from.py tests/tasks/links/test_metrics.py
+	PYTHONPATH=build/others $(BIN)/python -c "import dgl, ogb.linkproppred, ogb.nodeproppred, sklearn.metrics"
+	PYTHONPATH=build/others $(BIN)/python -m pytest -rs tests/test_coming_from.py tests/tasks/links/test_metrics.py
 
 docs: $(VENV)/installed  ## Build the site into build/site, run its notebooks, check its links; warnings are errors.
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[test,lint,bench,docs]'
