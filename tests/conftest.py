@@ -1,16 +1,22 @@
 """Settings that every test shares."""
 
+import gc
 import importlib.util
 import os
 import signal
 import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.
 settings.register_profile("shared", deadline=None, max_examples=50)
 settings.register_profile("long", deadline=None, max_examples=2000)
 settings.load_profile("shared")
+
+# A collection of garbage would look at every test again and again, while they are made and after each of them.
+gc.disable()
 
 # In the background of a script, Ctrl-C is ignored by everything that is started: the tests that send it need it heard.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -30,3 +36,20 @@ if core := os.environ.get("SHADOW_TEST_CORE"):
     import shadow_gnn
 
     shadow_gnn._core = module  # type: ignore[attr-defined]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the tests themselves out of collections of garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session")
+def small_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a cache folder for SHADOW_CACHE, with a tenth of the targets of the built-in graph."""
+    from tests.small_builtin import fill_cache
+
+    folder = tmp_path_factory.mktemp("cache")
+    fill_cache(folder)
+    return folder

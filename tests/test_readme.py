@@ -1,4 +1,7 @@
-"""Every example of the README and the docs runs as it stands, in order, in an empty folder."""
+"""Every example of the README and the docs runs as it stands, in order, in an empty folder.
+
+The built-in graph has a tenth of its targets here; `make test-slow` runs the same with all of them.
+"""
 
 import re
 import runpy
@@ -44,7 +47,18 @@ def folder(tmp_path, monkeypatch):
 
 
 @EVERY_PAGE
-def test_examples_run(page, folder, capsys):
+def test_examples_run(page, folder, small_cache, monkeypatch):
+    monkeypatch.setenv("SHADOW_CACHE", str(small_cache))
+    run_examples(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if "debian" in page.read_text()], ids=lambda page: page.name)
+def test_examples_run_on_the_whole_built_in_graph(page, folder):
+    run_examples(page)
+
+
+def run_examples(page: Path) -> None:
     names: dict[str, object] = {"__name__": "example"}
     for language, code in blocks(page):
         if language == "python":

@@ -1,12 +1,13 @@
 """One attack in a process of its own: its outcome, its CPU time and the memory that it took.
 
-    python -m tests.attacks.attempt GROUP FOLDER
+    python -m tests.attacks.attempt FOLDER GROUP...
 
-tries every attack of a group, each in a fork of one process that has imported everything, and prints them as JSON.
+tries every attack of some groups, each in a fork of one process that has imported everything, and prints them as JSON.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -19,7 +20,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-GROUPS = ("graph_folders", "sources", "run_folders", "core_calls")
+from tests.faults.warm import import_everything
+
+GROUPS = (
+    "graph_folders",
+    "sources",
+    "tables",
+    "commands",
+    "run_folders",
+    "default_runs",
+    "core_calls",
+    "updates",
+    "requests",
+)
+
+_MORE = """pyarrow.feather pyarrow.json torch_geometric.nn fastapi.testclient shadow_gnn.cli.data.tables
+    shadow_gnn.graph.importing.tables.append shadow_gnn.graph.importing.from_tables shadow_gnn.inference.hybrid
+    shadow_gnn.graph.changes.compact shadow_gnn.serve.app shadow_gnn.serve.service shadow_gnn.studies.explain"""
 
 
 @dataclass(frozen=True)
@@ -55,12 +72,21 @@ class Outcome:
 
 
 def shadow(*arguments: object) -> Callable[[], object]:
-    """Return an action that runs the command line."""
+    """Return an action that runs the command line; what it would show as a traceback is no refusal."""
 
     def action() -> object:
+        from shadow_gnn.base.errors import ShadowError
         from shadow_gnn.cli.main import app
+        from shadow_gnn.cli.shared.shortage import shortage_line
 
-        return app(args=[str(argument) for argument in arguments], prog_name="shadow", standalone_mode=False)
+        words = [str(argument) for argument in arguments]
+        try:
+            return app(args=words, prog_name="shadow", standalone_mode=False)
+        except Exception as error:
+            in_one_line = isinstance(error, (ShadowError, ValueError, OSError)) or hasattr(error, "format_message")
+            if not in_one_line and shortage_line(error, words) is None:
+                raise AssertionError(f"traceback of {type(error).__name__}: {error}") from error
+            raise
 
     return action
 
@@ -119,19 +145,17 @@ def _peak() -> float:
 
 
 def main() -> None:
-    """Try every attack of a group."""
-    group, folder = sys.argv[1], Path(sys.argv[2])
-    import pyarrow.parquet  # noqa: F401
-    import torch
-    import torch_geometric.nn  # noqa: F401
-
-    import shadow_gnn.cli.main
-    import shadow_gnn.inference.predictor
-    import shadow_gnn.training.runs.run  # noqa: F401
-
-    torch.set_num_threads(1)
-    ends = {name: attempt(attack, folder / name) for name, attack in attacks_of(group).items()}
-    print(json.dumps({name: vars(end) for name, end in ends.items()}))
+    """Try every attack of some groups."""
+    folder, groups = Path(sys.argv[1]), sys.argv[2:]
+    import_everything()
+    for name in _MORE.split():  # What forks would import again and again.
+        importlib.import_module(name)
+    gc.freeze()
+    ends = {
+        group: {name: vars(attempt(attack, folder / name)) for name, attack in attacks_of(group).items()}
+        for group in groups
+    }
+    print(json.dumps(ends))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,9 @@ def sign(folder: Path, change: Callable[[dict[str, Any]], object] = lambda conte
     if "blocks.npy" in files:
         _describe(folder / "blocks.npy", files["blocks.npy"])
     content["files"] = files
+    if "import_record" in content:
+        found = describe_file(folder / "import.toml")
+        content["import_record"] = {"num_bytes": found.num_bytes, "blake2b": found.checksum}
     change(content)
     write_file(folder / "graph.json", dump_checked(content))
 

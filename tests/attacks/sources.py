@@ -95,7 +95,7 @@ def zeros_npz(name: str, num_bytes: int) -> bytes:
 
 def bomb(place: Path) -> Callable[[], object]:
     """Import a .npz whose array would inflate a thousand times."""
-    (place / "g.npz").write_bytes(zeros_npz("indptr.npy", 1 << 29))
+    (place / "g.npz").write_bytes(zeros_npz("indptr.npy", 1 << 28))
     return shadow("data", "import", "g.npz", "out")
 
 
@@ -129,7 +129,7 @@ def escaping(place: Path) -> Callable[[], object]:
 
 def zip_bomb(place: Path) -> Callable[[], object]:
     """Unpack an archive that would inflate a thousand times."""
-    (place / "a.zip").write_bytes(zeros_npz("top/zeros", 1 << 29))
+    (place / "a.zip").write_bytes(zeros_npz("top/zeros", 1 << 28))
     return lambda: unpack(Path("a.zip"), Path("inner"), silent)
 
 
@@ -156,7 +156,7 @@ def repeated_parquet(place: Path) -> Callable[[], object]:
 
     block = pa.table({"src": pa.array(np.zeros(1 << 22, np.int64)), "dst": pa.array(np.zeros(1 << 22, np.int64))})
     with pq.ParquetWriter(place / "e.parquet", block.schema, compression="zstd") as writer:
-        for _ in range(100):
+        for _ in range(10):
             writer.write_table(block)
     return shadow("data", "import", "e.parquet", "out", "--memory", "64MB")
 

@@ -102,7 +102,9 @@ def test_bar_as_text(done, total, seconds, line):
     assert bar_line("work", done, total, seconds) == line
 
 
-def test_an_estimator_shows_progress_in_a_notebook(tmp_path):
+def test_an_estimator_shows_progress_in_a_notebook(tmp_path, small_cache, monkeypatch):
+    monkeypatch.setenv("SHADOW_CACHE", str(small_cache))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK)])

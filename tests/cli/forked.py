@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 # A case is {"argv": [...], "data": bytes of RLIMIT_DATA above what there is, "group": a control group to enter}.
 SCRIPT = """
-import json, sys
+import json, os, sys
 from functools import partial
 from pathlib import Path
 from tests.faults.limits import enter_group, limit_data
@@ -28,15 +30,29 @@ def limit(case):
         limit_data(case["data"])
 
 import_everything()
-endings = [run(case["argv"], Path.cwd(), partial(limit, case)) for case in json.loads(sys.argv[1])]
-print(json.dumps([(ending.code, ending.out, ending.err) for ending in endings]))
+for line in sys.stdin:
+    asked = json.loads(line)
+    os.chdir(asked["folder"])
+    endings = [run(case["argv"], Path.cwd(), partial(limit, case)) for case in asked["cases"]]
+    print(json.dumps([(ending.code, ending.out, ending.err) for ending in endings]), flush=True)
 """
+
+
+@cache
+def process() -> subprocess.Popen[str]:
+    """Start the process, which ends with the one that asks it."""
+    environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SCRIPT]
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    atexit.register(started.communicate)
+    return started
 
 
 def run_cases(cases: Sequence[dict[str, Any]], folder: Path) -> list[tuple[int, str, str]]:
     """Run commands in a folder; return the exit code, stdout and stderr of each."""
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SCRIPT, json.dumps(list(cases))]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
-    assert done.returncode == 0, done.stderr
-    return [tuple(case) for case in json.loads(done.stdout)]
+    asked = process()
+    assert asked.stdin is not None
+    assert asked.stdout is not None
+    asked.stdin.write(json.dumps({"folder": str(folder), "cases": list(cases)}) + "\n")
+    asked.stdin.flush()
+    return [tuple(case) for case in json.loads(asked.stdout.readline())]

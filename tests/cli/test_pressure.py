@@ -12,6 +12,7 @@ from tests.cli.forked import run_cases
 from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 from tests.faults.limits import control_group
 
+from shadow_gnn.graph import block_check
 from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.recipe.file import write_recipe
@@ -44,6 +45,7 @@ def stopped_run(recipe, folder):
 def place(tmp_path, monkeypatch):
     """Give a folder with a graph, a recipe, a finished run, a stopped one and an edge list."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(block_check, "_opened", {})  # A command of a later test would miss what is cut here.
     save_graph(communities(), "graph")
     recipe = small_recipe(graph=str(tmp_path / "graph"), training__num_epochs=2)
     Path("recipe.toml").write_text(write_recipe(recipe))

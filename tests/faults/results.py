@@ -34,7 +34,8 @@ def run_of(folder: Path) -> Result:
         place, name = record.parent, str(record.parent.relative_to(folder))
         opened = open_run(place)
         if opened.result is not None:
-            found |= {f"{name}/{key}": value for key, value in opened.result.items() if "seconds" not in key}
+            same = {key: value for key, value in opened.result.items() if not re.search("seconds|checksum", key)}
+            found |= {f"{name}/{key}": value for key, value in same.items()}
             found[f"{name}/metrics"] = _metrics(place / "metrics.csv")
             found[f"{name}/card"] = _TIME.sub(b"", (place / CARD).read_bytes())
         for path in sorted(place.glob("checkpoints/*.safetensors")):

@@ -182,3 +182,11 @@ def test_a_damaged_record_of_a_model_is_named(tmp_path):
     path.unlink()
     with pytest.raises(RunError, match=r"import.toml: is missing"):
         read_model(tmp_path / "r")
+
+
+def test_a_count_of_nodes_that_lies_costs_no_memory():
+    facts = trained_on(PLAIN, np.array([3, 7])).model_copy(update={"num_nodes": 2**39})
+    assert np.flatnonzero(facts.trained_among(np.arange(200))).tolist() == [3, 7]
+    for flags in ("****", "AAAA"):
+        with pytest.raises(RunError, match=r"trained_on\.train_nodes must be packed flags of nodes"):
+            facts.model_copy(update={"train_nodes": flags}).trained_among(np.arange(9))

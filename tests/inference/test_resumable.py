@@ -217,3 +217,21 @@ def test_many_kills_lose_nothing(tmp_path, num_chains, num_targets):
 
 def test_the_work_folder_is_hidden_next_to_the_table(tmp_path):
     assert work_folder_of(tmp_path / "p.csv") == tmp_path / ".p.csv.work"
+
+
+@pytest.mark.parametrize("name", ["logits", "embedding"])
+def test_kept_outputs_that_changed_between_two_calls_are_found(made, tmp_path, monkeypatch, name):
+    out = tmp_path / "p.parquet"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 7)
+        with pytest.raises(KeyboardInterrupt):
+            write_predictions(out, made, TARGETS, embedding=True)
+    path = work_folder_of(out) / f"{name}.npy"
+    data = bytearray(path.read_bytes())
+    data[5] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(WriteError, match=r"\.work: was edited or damaged: a checksum does not fit; remove it"):
+        write_predictions(out, made, TARGETS, embedding=True)
+    data[5] ^= 4
+    path.write_bytes(data)
+    assert write_predictions(out, made, TARGETS, embedding=True) > 0

@@ -117,6 +117,31 @@ def test_damaged_names_of_classes_are_a_fault_of_the_file(tmp_path, stored):
         read_table(tmp_path / "p.parquet")
 
 
+def test_one_flipped_bit_of_a_table_is_refused_or_changes_nothing(predictor, tmp_path):
+    path = tmp_path / "p.parquet"
+    write_predictions(path, predictor, TARGETS)
+    whole = path.read_bytes()
+    expected = read_table(path)
+    refused = 0
+    for place in range(0, len(whole), 4):
+        spoiled = bytearray(whole)
+        spoiled[place] ^= 1 << place // 4 % 8
+        path.write_bytes(spoiled)
+        try:
+            found = read_table(path)
+        except SourceError as error:
+            assert "p.parquet: " in str(error)
+            refused += 1
+            continue
+        # Without any facts in its schema, it is a table like that of another program.
+        if (found[1], found[0].class_names) != (None, None):
+            assert (found[1], found[0].class_names) == (expected[1], expected[0].class_names)
+        assert found[0].kind == expected[0].kind
+        assert found[0].targets.tolist() == expected[0].targets.tolist()
+        assert found[0].scores.tolist() == expected[0].scores.tolist()
+    assert refused > len(whole) // 10
+
+
 def test_predictions_become_a_pandas_table(predictor):
     found = predictor.predict(["n7", "n3"])
     table = found.to_pandas()

@@ -26,7 +26,7 @@ def test_none_is_missing_or_forgotten():
 
 
 @EVERY_RECIPE
-def test_is_read_and_makes_a_model(path):
+def test_is_read_makes_a_model_and_names_a_graph_of_no_single_machine(path):
     from shadow_gnn.training.build import build_model
 
     recipe = read_recipe(path)
@@ -35,17 +35,8 @@ def test_is_read_and_makes_a_model(path):
     assert len(model.branches) == len(recipe.all_branches)
     for part in recipe.all_branches:
         assert recipe.is_normal or build_extractor(part.extractor, training=True).key
-
-
-@EVERY_RECIPE
-def test_names_a_graph_that_is_no_place_of_one_machine(path):
-    graph = read_recipe(path).graph
-    assert graph in BUILT_IN or not Path(graph).is_absolute()
-
-
-@EVERY_RECIPE
-def test_begins_with_a_comment_on_what_it_is(path):
-    assert path.read_text().startswith("# ")
+    assert recipe.graph in BUILT_IN or not Path(recipe.graph).is_absolute()
+    assert path.read_text().startswith("# ")  # It begins with a comment on what it is.
 
 
 def test_demo_changes_keys_that_its_recipes_have():

@@ -14,10 +14,13 @@ from shadow_gnn.serve.server import listen, run_app
 
 @pytest.fixture
 def settings_of_the_process():
-    before = sys.getswitchinterval()
+    before, num_frozen = sys.getswitchinterval(), gc.get_freeze_count()
+    gc.unfreeze()  # The tests themselves are frozen.
     yield
     sys.setswitchinterval(before)
     gc.unfreeze()
+    if num_frozen:
+        gc.freeze()
 
 
 @pytest.mark.usefixtures("settings_of_the_process")

@@ -102,7 +102,11 @@ def signed(config, **changes):
         (lambda config: {**config, "model_type": "bert"}, "is not the config.json of a shadow-gnn model"),
         (lambda config: signed(config, in_dim=-1), "config.json: in_dim: Input should be greater than or equal to 0"),
         (lambda config: signed(config, extra=1), "config.json: extra: Extra inputs are not permitted"),
-        (lambda config: signed(config, out_dim=7), r"weight head.linear.weight must have shape \(7, 8\)"),
+        (lambda config: signed(config, out_dim=7), "config.json: class_names must be 7, one for each output, got 3"),
+        (
+            lambda config: signed(config, out_dim=7, class_names=None),
+            r"weight head.linear.weight must have shape \(7, 8\)",
+        ),
         (lambda config: [1], "config.json: must hold a JSON object"),
     ],
 )

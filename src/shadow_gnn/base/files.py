@@ -214,6 +214,14 @@ def read_bytes(path: Path, max_bytes: int, fault: Callable[[str], Exception], *,
     return data
 
 
+def read_text(path: Path, max_bytes: int, fault: Callable[[str], Exception]) -> str:
+    """Read a whole text file of at most max_bytes; otherwise raise the fault, which names the file."""
+    try:
+        return read_bytes(path, max_bytes, fault).decode()
+    except UnicodeDecodeError as error:
+        raise fault(f"{path}: is not UTF-8: {error}") from error
+
+
 def read_object(
     path: Path, max_bytes: int, fault: Callable[[str], Exception], *, follow_links: bool = True
 ) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def _read(path: Path, handle: BinaryIO) -> ScopeFile:
         origin = Origin(int(said["num_nodes"]), str(said["fingerprint"]), str(said["made_by"]))
         places = _places(header, 8 + length, os.fstat(handle.fileno()).st_size)
         in_memory = _checked_arrays(handle, places, origin, said["checksum"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise SourceError(f"{path}: was edited or damaged: {error}") from error
     node_id, score = (_mapped(handle, *places[name]) for name in ("node_id", "score"))
     nodes = ScopeNodes(in_memory["targets"], in_memory["ptr"], node_id, score)

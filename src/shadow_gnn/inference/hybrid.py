@@ -5,9 +5,10 @@ Not for: averages of any other runs (averaging.py), nor for the choice of the re
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from shadow_gnn.tasks.task import label_kind, split_targets
 from shadow_gnn.training.defaults import SCOPES
 from shadow_gnn.training.evaluate import Evaluation
 from shadow_gnn.training.run_setup import open_recipe_graph
-from shadow_gnn.training.runs.folder import HYBRID, MAX_BYTES, RESULT, locked, read_json, write_json
+from shadow_gnn.training.runs.folder import HYBRID, MAX_BYTES, RESULT, locked, open_run, read_json, write_json
 from shadow_gnn.training.runs.run import RunOptions, resume_run, train_recipe, with_graph_path
 
 VERSION = 2
@@ -62,6 +63,11 @@ class Hybrid:
         """Return predictions of the mean with its own thresholds of labels."""
         if self.thresholds is None:
             return found
+        if len(self.thresholds) != found.scores.shape[1]:
+            raise RunError(
+                f"{self.folder / RESULT}: thresholds must be {found.scores.shape[1]}, one for each label, "
+                f"got {len(self.thresholds)}"
+            )
         return replace(found, predicted=predicted_of(found.kind, found.scores, self.thresholds.sigmoid().numpy()))
 
 
@@ -170,11 +176,25 @@ def open_hybrid(folder: str | Path) -> Hybrid:
     if not (folder / RESULT).exists():
         raise RunError(f"{folder}: is not finished; continue with shadow resume {folder}")
     result = read_json(folder / RESULT)
-    weights = result.get("weights")
-    if not isinstance(weights, dict) or set(weights) != set(recipes):
-        raise RunError(f"{folder / RESULT}: weights must be those of {', '.join(recipes)}, got {weights!r:.60}")
-    thresholds = result.get("thresholds")
+    weights, thresholds = result.get("weights"), result.get("thresholds")
+    if not isinstance(weights, dict) or set(weights) != set(recipes) or not _are_shares(weights.values()):
+        raise RunError(
+            f"{folder / RESULT}: weights must be shares of {', '.join(recipes)} that sum to 1, got {weights!r:.60}"
+        )
+    if thresholds is not None and not (isinstance(thresholds, list) and _are_numbers(thresholds)):
+        raise RunError(f"{folder / RESULT}: thresholds must be numbers, got {thresholds!r:.60}")
+    for name, recipe in recipes.items():
+        if open_run(folder / name).recipe != recipe:
+            raise RunError(f"{folder / name}: must be the run of {name}.toml, it is another one")
     return Hybrid(folder, weights, None if thresholds is None else torch.tensor(thresholds), result)
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, (int, float)) and not math.isnan(value) for value in values)
+
+
+def _are_shares(values: Collection[Any]) -> bool:
+    return _are_numbers(values) and min(values) >= 0 and abs(sum(values) - 1) < 1e-6
 
 
 def predict_hybrid(

@@ -6,6 +6,7 @@ Not for: tables (write_predictions.py), running the model (predictor.py), or the
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from shadow_gnn.base.errors import FolderError
+from shadow_gnn.base.disk_arrays import DiskRows
+from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.base.files import Progress, checksum_of, new_checksum, read_bytes, silent
 from shadow_gnn.base.ranks import Patience, Ranks, wait_for_main
 from shadow_gnn.base.work_folder import WorkFolder, open_work_folder
@@ -28,9 +31,10 @@ from shadow_gnn.training.evaluate import Output
 
 MIN_TARGETS = 1 << 13
 """Fewer targets take seconds, and their outputs are not saved on the way."""
-_VERSION = 1
+_VERSION = 2
 _KEEP_SECONDS = 10.0
 _HASH_ROWS = 1 << 20
+_CHECKED_ROWS = 1 << 14
 
 
 class KeptOutputs:
@@ -44,7 +48,11 @@ class KeptOutputs:
         self._predictor, self._targets, self._work, self._patience = predictor, targets, work, patience
         self._logits = work.rows("logits", (count, trained.config.out_dim), np.float32)
         self._embedding = work.rows("embedding", (count, trained.model.head.in_dim), np.float32) if embedding else None
-        self.num_before = self.num_done = int((work.recall("answers") or {"done": 0})["done"])
+        state = work.recall("answers") or {"done": 0, "crc32": [0, 0]}
+        self.num_before = self.num_done = int(state["done"])
+        self._crc = [self._checksum_of_kept(rows) for rows in (self._logits, self._embedding)]
+        if self._crc != state["crc32"]:
+            raise WriteError(f"{work.folder}: was edited or damaged: a checksum does not fit; remove it to start again")
         self._kept = time.monotonic()
 
     @property
@@ -55,19 +63,29 @@ class KeptOutputs:
     def add(self, output: Output) -> None:
         """Append the outputs of the next batch, with a flush from time to time."""
         self._logits.write(self.num_done, output.logits.numpy())
+        self._crc[0] = _added(self._crc[0], output.logits.numpy())
         if self._embedding is not None:
             assert output.embedding is not None
             self._embedding.write(self.num_done, output.embedding.numpy())
+            self._crc[1] = _added(self._crc[1], output.embedding.numpy())
         self.num_done += len(output.logits)
         if time.monotonic() - self._kept > _KEEP_SECONDS:
             self.keep()
+
+    def _checksum_of_kept(self, rows: DiskRows | None) -> int:
+        """Read the outputs of an earlier process and return their checksum."""
+        crc = 0
+        for start in range(0, 0 if rows is None else self.num_done, _CHECKED_ROWS):
+            assert rows is not None
+            crc = _added(crc, rows[start : min(start + _CHECKED_ROWS, self.num_done)])
+        return crc
 
     def keep(self) -> None:
         """Flush everything to disk; after a kill, the next process resumes from here."""
         for rows in (self._logits, self._embedding):
             if rows is not None:
                 rows.flush()
-        self._work.remember("answers", {"done": self.num_done})
+        self._work.remember("answers", {"done": self.num_done, "crc32": self._crc})
         self._kept = time.monotonic()
 
     def blocks(self, step: int, *, ordered: bool) -> Iterator[Predictions]:
@@ -82,6 +100,11 @@ class KeptOutputs:
             embedded = None if embedding is None else torch.from_numpy(np.array(embedding[rows]))
             yield self._predictor.predictions(block, torch.from_numpy(np.array(logits[rows])), embedded)
             self._patience.beg()
+
+
+def _added(crc: int, rows: NDArray[Any]) -> int:
+    """Return the checksum of the rows so far and more of them."""
+    return zlib.crc32(np.ascontiguousarray(rows, np.float32).reshape(-1).view(np.uint8).data, crc)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shadow_gnn.base.errors import SourceError, WriteError
-from shadow_gnn.base.files import sync_folder
+from shadow_gnn.base.files import checksum_of, sync_folder
 from shadow_gnn.base.temporary import temporary_file
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.inference.predictions import Floats, Ints, Kind, Predictions, predicted_of
 
 _BLOCK_NUMBERS = 1 << 23
 SUFFIXES = (".parquet", ".csv")
+CHECKSUM = b"shadow_gnn.checksum"
+"""Key of the checksum of what the schema of a Parquet file says."""
 FINGERPRINT = b"shadow_gnn.fingerprint"
 """Key of the graph's fingerprint in the schema of a Parquet file."""
 CLASS_NAMES = b"shadow_gnn.class_names"
@@ -53,16 +55,17 @@ class TableFile:
         import pyarrow as pa
 
         columns = table_columns(predictions, probabilities=probabilities, flat=self._kind == ".csv")
-        table = pa.table(columns).replace_schema_metadata(self._metadata(predictions))
+        table = pa.table(columns)
+        table = table.replace_schema_metadata(self._metadata(predictions, table.column_names))
         if self._writer is None:
             self._writer = self._open(table.schema)
         self._writer.write_table(table)
 
-    def _metadata(self, predictions: Predictions) -> dict[bytes, bytes]:
+    def _metadata(self, predictions: Predictions, names: Sequence[str]) -> dict[bytes, bytes]:
         found = {FINGERPRINT: self._fingerprint.encode()}
         if predictions.class_names is not None:
             found[CLASS_NAMES] = json.dumps(predictions.class_names).encode()
-        return found
+        return {**found, CHECKSUM: _checksum(found, names)}
 
     def close(self) -> None:
         """Write the end of the file."""
@@ -76,7 +79,7 @@ class TableFile:
             return CSVWriter(self._handle, schema)
         from pyarrow.parquet import ParquetWriter
 
-        return ParquetWriter(self._handle, schema)
+        return ParquetWriter(self._handle, schema, write_page_checksum=True)
 
 
 @contextmanager
@@ -148,7 +151,7 @@ def read_table(path: str | Path) -> tuple[Predictions, str | None]:
         raise SourceError(f"{path}: must be a run folder, or a table that ends in {' or '.join(SUFFIXES)}")
     try:
         table = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise SourceError(f"{path}: cannot be read: {reason}") from error
     if "node_id" not in table.column_names or not pa.types.is_int64(table.schema.field("node_id").type):
@@ -237,9 +240,20 @@ def _vectors(
 def _read_parquet(path: Path) -> Any:
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:
+    with ParquetFile(path, page_checksum_verification=True) as file:
         wanted = [name for name in ("node_id", "class", "value", "probability") if name in file.schema_arrow.names]
-        return file.read(columns=wanted)
+        table = file.read(columns=wanted)
+        names, said = file.schema_arrow.names, file.metadata.metadata or {}
+    # The values have checksums of their own; a table of another program, or of an earlier version, has none of this.
+    if said.get(CHECKSUM, b"") not in (b"", _checksum(said, names)):
+        raise SourceError(f"{path}: was edited or damaged: the checksum of its columns and names does not fit")
+    return table.replace_schema_metadata(said)  # The table's own is another copy, which could be damaged.
+
+
+def _checksum(metadata: Mapping[bytes, bytes], names: Sequence[str]) -> bytes:
+    """Return a checksum of the names of columns, the names of classes and the fingerprint of the graph."""
+    parts = [*(metadata.get(key, b"") for key in (FINGERPRINT, CLASS_NAMES)), *(name.encode() for name in names)]
+    return checksum_of(b"\0".join(parts)).encode()
 
 
 def _read_csv(path: Path) -> Any:
@@ -250,8 +264,12 @@ def _read_csv(path: Path) -> Any:
 
 def _probabilities(path: Path, table: Any) -> Floats:
     """Return the probabilities of a table, from a column of lists or from one column for each class."""
+    import pyarrow as pa
+
     if "probability" in table.column_names:
         lists = table.column("probability").combine_chunks()
+        if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)) or not isinstance(lists, pa.Array):
+            raise SourceError(f"{path}: probability must be a list in every row, got {lists.type}")
         flat = lists.flatten().to_numpy(zero_copy_only=False)
         width = len(flat) // max(1, len(lists))
         if width * len(lists) != len(flat) or (lists.value_lengths().to_numpy() != width).any():
@@ -277,7 +295,7 @@ def _class_names(path: Path, table: Any, width: int) -> tuple[str, ...] | None:
     stored = (table.schema.metadata or {}).get(CLASS_NAMES, b"null")
     try:
         found = json.loads(stored[:_MOST_NAMES])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: names of classes must be JSON, got {stored[:40]!r}") from error
     if found is None:
         return None

@@ -77,10 +77,10 @@ def parse_extractor(text: str) -> dict[str, Any]:
         return {"kind": text}
     try:
         parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"must be a kind or a TOML table, got {text!r}: {error}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(f"must be a kind or a TOML table, got {text!r:.200}: {error}") from None
     if list(parsed) != ["value"]:
-        raise ValueError(f"must be a kind or one TOML table, got {text!r}")
+        raise ValueError(f"must be a kind or one TOML table, got {text!r:.200}")
     return {"kind": DEFAULT_KIND, **parsed["value"]}
 
 

@@ -48,7 +48,7 @@ def _changed(table: dict[str, Any], overrides: Sequence[str], name: str) -> Reci
         try:
             changed.add(_override(table, override))
         except ValueError as error:
-            faults.append(f"--set {override}: {error}")
+            faults.append(f"--set {override:.200}: {error}")
     for key, text in recipe_faults(table):
         owner = "--set" if key in changed else name
         faults.append(f"{owner}: {key}: {text}" if key else f"{owner}: {text}")
@@ -111,7 +111,7 @@ def _parse_value(text: str) -> Any:
     """Read a TOML value; a bare word is text."""
     try:
         parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         parsed = {}
     if list(parsed) == ["value"]:
         return parsed["value"]

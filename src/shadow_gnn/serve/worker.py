@@ -148,7 +148,7 @@ def run_worker(orders: Orders) -> None:
 
     def handle(message: Message) -> None:
         if "follow" in message:
-            channel.send({"at": service.live.catch_up(message["follow"])})
+            _follow(service, channel, message["follow"])
             caught_up.set()
         elif "reload" in message:
             _reload(service, channel, message)
@@ -168,6 +168,15 @@ def run_worker(orders: Orders) -> None:
         return
     opened = listen(orders.host, orders.port, shared=True)
     run_server(service, opened, orders.token, lambda: channel.send({"ready": True}), ending=ending)
+
+
+def _follow(service: Service, channel: Channel, version: int) -> None:
+    """Make the updates up to a version; without them this worker must not answer, and ends."""
+    try:
+        channel.send({"at": service.live.catch_up(version)})
+    except (ShadowError, OSError) as error:
+        channel.send({"note": f"a worker cannot follow the log: {error}"})
+        channel.close()
 
 
 def _reload(service: Service, channel: Channel, message: Message) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 import torch
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from shadow_gnn.base.checked_json import dump_checked, without_checksum
 from shadow_gnn.base.errors import RunError
@@ -31,6 +31,7 @@ VERSION = 2
 WEIGHTS, CONFIG, IMPORT = "model.safetensors", "config.json", "import.toml"
 MAX_CONFIG_BYTES, MAX_WEIGHTS_BYTES = 1 << 26, 1 << 40
 
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 Width = Annotated[int, Field(ge=0, le=100_000_000)]
 
 
@@ -55,9 +56,9 @@ class ModelConfig(Record):
     """Edge arrays of each branch, if scopes have the edges of another graph; None for the graph's own."""
     target: Literal["classes", "multilabel", "values", "links"]
     """Predicted quantity of a target; links: targets are node pairs."""
-    value_mean: float
+    value_mean: Finite
     """Added to a predicted value."""
-    value_deviation: float
+    value_deviation: Finite
     """Multiplied with it before."""
     label_thresholds: Annotated[tuple[float, ...], Field(strict=False)] | None = None
     """Logit above which each label is predicted; None for 0."""
@@ -83,6 +84,14 @@ class ModelConfig(Record):
     """Checksum of import.toml, the record of how columns were encoded; None if the graph had none."""
     trained_on: TrainedOn | None = None
     """Facts about the graph of training, to compare others with; None in a model of an earlier version."""
+
+    @model_validator(mode="after")
+    def _has_one_of_each_output(self) -> ModelConfig:
+        for name in ("label_thresholds", "class_names"):
+            given = getattr(self, name)
+            if given is not None and len(given) != self.out_dim:
+                raise ValueError(f"{name} must be {self.out_dim}, one for each output, got {len(given)}")
+        return self
 
     @property
     def is_normal(self) -> bool:
@@ -226,7 +235,8 @@ def read_config(folder: str | Path) -> ModelConfig:
         return ModelConfig.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        raise RunError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        place = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
+        raise RunError(f"{path}: {place}{first['msg'].removeprefix('Value error, ')}") from error
 
 
 def check_model_fits(config: ModelConfig, graph: Graph) -> None:

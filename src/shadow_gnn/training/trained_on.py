@@ -13,8 +13,9 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from shadow_gnn.base.errors import RunError
 from shadow_gnn.extract.gather import array_rows, feature_rows
 from shadow_gnn.extract.training_view import feature_statistics
 from shadow_gnn.graph.record import Graph
@@ -29,6 +30,11 @@ MOST_NAMES = 1 << 22
 _HASH_BYTES = 6
 _SAMPLE = 256
 _SAME_SHARE = 0.9
+_EQUAL_LENGTHS = (
+    ("column_mean", "column_deviation"),
+    ("sample_row", "sample_id"),
+    ("sample_class", "sample_id"),
+)
 
 Texts = Annotated[tuple[str, ...], Field(strict=False)]
 Numbers = Annotated[tuple[float, ...], Field(strict=False)]
@@ -63,29 +69,47 @@ class TrainedOn(Record):
     sample_class: Ids = ()
     """Class of each, if classes were predicted."""
 
+    @model_validator(mode="after")
+    def _has_lists_of_equal_length(self) -> TrainedOn:
+        for first, second in _EQUAL_LENGTHS:
+            own, other = len(getattr(self, first)), len(getattr(self, second))
+            if own != other and (own or first == "column_mean"):
+                raise ValueError(f"{first} must have {other} values, as {second} has, got {own}")
+        return self
+
     def trained_among(self, nodes: Ints) -> NDArray[np.bool_]:
         """Tell which of some nodes of the same graph were training targets."""
-        if self.train_nodes is None:
-            return np.zeros(len(nodes), bool)
-        length = -(-self.num_nodes // 8)
-        data = zlib.decompressobj().decompress(base64.b64decode(self.train_nodes), max(1, length))
-        flags = np.frombuffer(data.ljust(length, b"\0"), np.uint8)
         known = nodes < self.num_nodes
+        if self.train_nodes is None or not known.any():
+            return np.zeros(len(nodes), bool)
         place = np.where(known, nodes, 0)
-        return known & (flags[place // 8] >> (7 - place % 8) & 1).astype(bool) if length else known
+        length = int(place.max()) // 8 + 1  # Not that of num_nodes, which a model could lie about.
+        try:
+            data = zlib.decompressobj().decompress(base64.b64decode(self.train_nodes, validate=True), length)
+        except (ValueError, zlib.error) as error:
+            raise RunError(f"model: trained_on.train_nodes must be packed flags of nodes: {error}") from error
+        flags = np.frombuffer(data.ljust(length, b"\0"), np.uint8)
+        seen: NDArray[np.bool_] = known & (flags[place // 8] >> (7 - place % 8) & 1).astype(bool)
+        return seen
 
     def names_among(self, names: Sequence[str]) -> int:
         """Count the names among those of the training targets."""
         if self.train_names is None:
             return 0
-        kept = np.frombuffer(base64.b64decode(self.train_names), np.uint8).reshape(-1, _HASH_BYTES)
+        try:
+            kept = np.frombuffer(base64.b64decode(self.train_names, validate=True), np.uint8).reshape(-1, _HASH_BYTES)
+        except ValueError as error:
+            raise RunError(f"model: trained_on.train_names must be packed hashes of names: {error}") from error
         return int(np.isin(_widened(kept), _widened(_name_hashes(names))).sum()) if len(kept) else 0
 
     def has_same_nodes(self, graph: Graph) -> bool:
         """Tell whether node ids of a graph mean the same nodes: equal edges, or equal features of sampled targets."""
         if graph.fingerprint == self.fingerprint:
             return True
-        if not self.sample_row or graph.x is None or graph.num_nodes <= max(self.sample_id):
+        ids = self.sample_id
+        if not ids or len(ids) != len(self.sample_row) or graph.x is None:
+            return False
+        if not 0 <= min(ids) <= max(ids) < graph.num_nodes:
             return False
         rows = row_hashes(graph, np.array(self.sample_id))
         same = sum(own == kept for own, kept in zip(rows, self.sample_row, strict=True))

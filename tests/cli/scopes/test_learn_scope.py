@@ -47,11 +47,10 @@ def test_a_killed_command_goes_on_and_ends_as_one_that_was_left_alone(folder):
         wait_for(folder / stage, process)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    process = called.start("learn-scope", "recipe.toml", *OPTIONS, "--run", "killed")
-    text, faults = process.communicate(timeout=200)
-    assert process.returncode == 0, faults
-    assert "phase 1" not in text  # It was done before.
-    assert "phase 2: the shaDow model on the learned scopes" in text
+    done = run("recipe.toml", *OPTIONS, "--run", "killed")
+    assert done.exit_code == 0, done.exception
+    assert "phase 1" not in done.stdout  # It was done before.
+    assert "phase 2: the shaDow model on the learned scopes" in done.stdout
     for name in ("scopes.safetensors", "learned/model.safetensors"):
         assert (folder / "killed" / name).read_bytes() == (folder / "runs/recipe-learned" / name).read_bytes()
 

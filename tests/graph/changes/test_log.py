@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadow_gnn.base.errors import FolderError, WriteError
+from shadow_gnn.graph.changes import log_reader
 from shadow_gnn.graph.changes.log import LOG, NEXT, UpdateLog, frame_of, head_of, read_log, take_over
 from shadow_gnn.graph.changes.log_reader import LogReader
 from shadow_gnn.graph.record import Graph
@@ -75,6 +77,49 @@ def test_damage_before_whole_frames_is_an_error_wherever_it_is(folder):
         (folder / LOG).write_bytes(bytes(spoiled))
         with pytest.raises(FolderError, match=r"damaged|not a log"):
             read_log(folder / LOG)
+
+
+def test_one_flipped_bit_is_found_wherever_it_is_also_in_the_last_frame(folder):
+    filled(folder, [[b"first"], [b'{"second": 2}', b"third"]])
+    whole = (folder / LOG).read_bytes()
+    for place in range(len(whole)):
+        for bit in range(8) if place > 200 else (place % 8,):  # The first line is long.
+            spoiled = bytearray(whole)
+            spoiled[place] ^= 1 << bit
+            (folder / LOG).write_bytes(bytes(spoiled))
+            with pytest.raises(FolderError, match=r"updates.log: (is damaged|is not a log)"):
+                UpdateLog(folder, GRAPH)
+    assert (folder / LOG).read_bytes() == bytes(spoiled)  # And nothing was cut off.
+
+
+def test_blocks_that_a_machine_without_power_did_not_write_are_cut_off(folder):
+    filled(folder, [[b"first"], [b"x" * 2000]])
+    whole = (folder / LOG).read_bytes()
+    start = len(head_of(GRAPH).to_bytes()) + len(frame_of([b"first"], 0))
+    for first, last in ((start, len(whole)), (512, 1024), (1024, 2048), (2048, len(whole))):
+        (folder / LOG).write_bytes(whole[:first] + bytes(last - first) + whole[last:])
+        assert reopened(folder).records == [b"first"]
+
+
+def test_a_damaged_frame_before_a_torn_one_is_an_error(folder):
+    filled(folder, [[b"first"], [b"second"], [b"third"]])
+    whole = (folder / LOG).read_bytes()
+    spoiled = bytearray(whole)
+    spoiled[whole.index(b"second")] ^= 1
+    (folder / LOG).write_bytes(bytes(spoiled[:-1]))
+    with pytest.raises(FolderError, match=r"damaged after byte \d+: .* or shorten it to \d+ bytes to continue"):
+        UpdateLog(folder, GRAPH)
+
+
+def test_bytes_that_look_like_many_frames_are_refused_in_no_time(folder):
+    filled(folder, [])
+    head = (folder / LOG).read_bytes()
+    lying = frame_of([bytes(1 << 20)], 9)[:8] + b"????" + bytes(8)
+    (folder / LOG).write_bytes(head + 100_000 * lying)
+    begin = time.process_time()
+    with pytest.raises(FolderError, match="damaged"):
+        read_log(folder / LOG)
+    assert time.process_time() - begin < 20  # Each of them against all bytes after it: minutes.
 
 
 def test_one_writer(folder):
@@ -144,6 +189,41 @@ def test_followers_read_whole_frames_alone(folder):
     assert reader.read() == [b"d"]
     reader.close()
     log.close()
+
+
+def test_followers_name_a_flipped_bit_wherever_it_is(folder, monkeypatch):
+    monkeypatch.setattr(log_reader, "_PATIENCE", 0)
+    filled(folder, [[b"first"], [b'{"second": 2}']])
+    whole = (folder / LOG).read_bytes()
+    for place in range(len(whole)):
+        spoiled = bytearray(whole)
+        spoiled[place] ^= 1 << place % 8
+        (folder / LOG).write_bytes(bytes(spoiled))
+        with pytest.raises(FolderError, match=r"updates.log: (is damaged|is not a log)"):
+            follow_all(folder)
+
+
+def follow_all(folder):
+    reader = LogReader(folder, GRAPH)
+    try:
+        while reader.read():
+            pass
+    finally:
+        reader.close()
+
+
+def test_followers_wait_for_bytes_that_are_still_being_written(folder, monkeypatch):
+    filled(folder, [[b"first"], [b"second"]])
+    whole = (folder / LOG).read_bytes()
+    reader = LogReader(folder, GRAPH)
+    spoiled = bytearray(whole)
+    spoiled[-1] ^= 1
+    (folder / LOG).write_bytes(bytes(spoiled))
+    assert reader.read() == [b"first"]
+    monkeypatch.setattr(log_reader.time, "sleep", lambda seconds: (folder / LOG).write_bytes(whole))
+    assert reader.read() == []
+    assert reader.read() == [b"second"]
+    reader.close()
 
 
 def test_followers_notice_another_log_and_frames_that_are_gone(folder):

@@ -10,7 +10,7 @@ from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.inference.evaluation import score_metrics, score_thresholds
 from shadow_gnn.recipe.file import read_recipe
-from shadow_gnn.studies.advise import AdviseOptions, advise
+from shadow_gnn.studies.advise import AdviseOptions, advise, candidates
 from shadow_gnn.studies.advise.choice import choose, unfinished_note
 from shadow_gnn.studies.advise.clock import Clock, OutOfTime
 from shadow_gnn.studies.advise.judge import gains, wilson
@@ -18,6 +18,7 @@ from shadow_gnn.studies.advise.plot import plot_advice
 from shadow_gnn.studies.advise.record import Candidate
 
 SHORT = AdviseOptions(minutes=0.2)
+TINY = communities(60)
 
 
 def families(found):
@@ -63,27 +64,34 @@ def test_the_normal_model_is_recommended_where_breadth_decides():
     assert all(row.behind_high < 0 for row in scopes)
 
 
+@pytest.fixture
+def few_epochs(monkeypatch):
+    """Let every candidate have few epochs, however fast the machine is."""
+    monkeypatch.setattr(candidates, "epochs_that_fit", lambda recipe, seconds, one: 2)
+
+
+@pytest.mark.usefixtures("few_epochs")
 @pytest.mark.parametrize("kind", ["multilabel", "values"])
 def test_other_labels_are_advised(kind):
-    found = advise(with_labels(communities(200), kind), AdviseOptions(minutes=0.1))
+    found = advise(with_labels(TINY, kind))
     assert found.metric == {"multilabel": "micro_f1", "values": "mae"}[kind]
     assert all(row.low <= row.score <= row.high for row in found.rows)
     assert any("smoothed" in note for note in found.notes) == (kind == "values")
 
 
+@pytest.mark.usefixtures("few_epochs")
 def test_test_targets_are_never_read():
-    graph = communities(200)
-    y = graph.y.copy()
-    y[graph.splits["test"]] = 0
-    options = AdviseOptions(minutes=0.1)
-    first, second = (advise(each, options) for each in (graph, replace(graph, y=y)))
-    assert first.num_valid == second.num_valid == len(graph.splits["valid"])
+    y = TINY.y.copy()
+    y[TINY.splits["test"]] = 0
+    first, second = (advise(each) for each in (TINY, replace(TINY, y=y)))
+    assert first.num_valid == second.num_valid == len(TINY.splits["valid"])
     smoothed = [next(row.score for row in each.rows if row.family == "smoothed") for each in (first, second)]
     assert smoothed[0] == smoothed[1]
 
 
+@pytest.mark.usefixtures("few_epochs")
 def test_the_recommended_recipe_can_be_read_and_the_plot_is_drawn(tmp_path):
-    found = advise(communities(200), AdviseOptions(minutes=0.1))
+    found = advise(TINY)
     for name, text in found.recipes.items():
         (tmp_path / name).write_text(text)
         assert read_recipe(tmp_path / name).model.layer == "sage"

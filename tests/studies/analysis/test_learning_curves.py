@@ -3,9 +3,11 @@
 import math
 
 import pytest
+from tests.communities import communities, one_thread, small_recipe  # noqa: F401
 
 from shadow_gnn.base.errors import SourceError
 from shadow_gnn.studies.analysis.learning_curves import Curve, plot_learning_curves, read_curve
+from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
 METRICS = """\
 epoch,loss,train_accuracy,valid_accuracy,valid_macro_f1,learning_rate,seconds
@@ -63,3 +65,16 @@ def test_an_axis_of_seconds_puts_epochs_where_they_ended(tmp_path):
 def test_no_curves_is_a_fault(tmp_path):
     with pytest.raises(ValueError, match="curves must not be empty"):
         plot_learning_curves({}, tmp_path / "none.png")
+
+
+def test_one_flipped_bit_of_a_finished_runs_metrics_is_found(tmp_path):
+    run = train_recipe(small_recipe(training__num_epochs=2), tmp_path / "run", options=RunOptions(graph=communities()))
+    path = run.folder / "metrics.csv"
+    whole = path.read_bytes()
+    assert len(read_curve(run.folder).epoch) == 2
+    for place in range(len(whole)):
+        spoiled = bytearray(whole)
+        spoiled[place] ^= 1 << place % 7
+        path.write_bytes(spoiled)
+        with pytest.raises(SourceError, match=r"metrics\.csv: was edited or damaged: its checksum does not fit"):
+            read_curve(run.folder)

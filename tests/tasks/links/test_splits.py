@@ -174,3 +174,9 @@ def test_pair_sets_count_both_kinds():
     found = PairSet(np.array([[0, 1]]), np.array([[2, 3], [4, 5]]))
     assert len(found) == 3
     assert found.labels.tolist() == [1, 0, 0]
+
+
+def test_the_reverse_of_a_given_link_is_taken_out_of_a_directed_graph():
+    edges = [(0, 1), (1, 2), (2, 3)]
+    graph = replace(graph_of(4, edges, directed=True), pairs={"valid_pos": np.array([[1, 0]])})
+    assert as_set(links_of(make_splits(graph, SplitOptions(kind="given")).graph)) == {(1, 2), (2, 3)}

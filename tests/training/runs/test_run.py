@@ -21,7 +21,7 @@ from shadow_gnn.training.runs.run import RunOptions, SilentRun, resume_run, trai
 from shadow_gnn.training.runs.table import list_runs
 
 GRAPH = communities()
-TIMES = ("checksum", "seconds", "seconds_per_epoch", "extraction_seconds", "cpu_seconds")
+TIMES = ("checksum", "metrics_checksum", "seconds", "seconds_per_epoch", "extraction_seconds", "cpu_seconds")
 
 
 class Stop(BaseException):

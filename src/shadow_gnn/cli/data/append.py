@@ -83,4 +83,6 @@ def append_files(
     table = None if nodes is None else read_table(nodes, header=True)
     names = [] if graph.node_name is None else [texts_of(graph.node_name)]
     links = None if edges is None else read_edge_table(edges, [*names, *([] if table is None else table.columns)])
-    return append_tables(graph, table, links, unknown=unknown, merge=merge, owners=(str(nodes), str(edges)))
+    return append_tables(
+        graph, table, links, unknown=unknown, merge=merge, owners=(str(nodes or graph.path), str(edges))
+    )

@@ -126,7 +126,7 @@ def _read(source: Path, table: NodeTable, options: ImportOptions, progress: Any)
 
 def _options(source: Path, table: NodeTable, options: ImportOptions) -> TableOptions:
     from shadow_gnn.base.errors import SourceError
-    from shadow_gnn.base.files import read_bytes
+    from shadow_gnn.base.files import read_text
     from shadow_gnn.graph.importing.columns.plan import Roles
     from shadow_gnn.graph.importing.columns.recognize import Limits
     from shadow_gnn.graph.importing.tables.graph import SplitOptions, TableOptions
@@ -150,7 +150,7 @@ def _options(source: Path, table: NodeTable, options: ImportOptions) -> TableOpt
             dst=edges.dst,
             weight=edges.weight,
         ),
-        plan=None if table.plan is None else read_bytes(table.plan, MAX_IMPORT_RECORD_BYTES, SourceError).decode(),
+        plan=None if table.plan is None else read_text(table.plan, MAX_IMPORT_RECORD_BYTES, SourceError),
         plan_owner=str(table.plan),
         ignore=table.ignore,
         limits=Limits(table.one_hot_limit, table.text_columns, table.date_parts),  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import re
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
-_LEAST_MEMORY = 10**6
+_LEAST_MEMORY, _MOST_MEMORY = 10**6, 10**18
 
 
 def memory_bytes(text: str, owner: str) -> int:
@@ -17,10 +17,10 @@ def memory_bytes(text: str, owner: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None or found[2].upper() not in _UNITS:
         raise ValueError(f"{owner} must be a size such as 2GB or 500MB, got {text!r}")
-    size = int(float(found[1]) * _UNITS[found[2].upper()])
-    if size < _LEAST_MEMORY:
-        raise ValueError(f"{owner} must be at least 1MB, got {text!r}")
-    return size
+    size = float(found[1]) * _UNITS[found[2].upper()]
+    if not _LEAST_MEMORY <= size < _MOST_MEMORY:
+        raise ValueError(f"{owner} must be from 1MB to below 10^18 bytes, got {text!r:.40}")
+    return int(size)
 
 
 def count(text: str, owner: str) -> int:

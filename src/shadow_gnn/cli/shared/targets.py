@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shadow_gnn.graph.record import Graph
 
 _HEADINGS = ("node_id", "node_name")
-_MOST_DIGITS = 18
+MOST_DIGITS = 18
 """Longest id; a longer number can only be a name."""
 
 
@@ -65,7 +65,7 @@ def _nodes_of(command: str, graph: Graph, text: str) -> NDArray[Any]:
 
 
 def _are_ids(texts: Sequence[str]) -> bool:
-    return all(text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS for text in texts)
+    return all(text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS for text in texts)
 
 
 def _numbered(texts: Sequence[str], graph: Graph, owner: str) -> NDArray[Any]:

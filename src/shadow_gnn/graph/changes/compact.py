@@ -80,7 +80,7 @@ def compact_live(live: LiveGraph, *, progress: Progress = silent) -> Compacted:
         graph = open_graph(folder)
         log.begin_again(graph)
         state = GraphState(graph, log.head.first, log.head.keys)
-        state.replay(log.take_records())
+        state.replay(log.take_records(), log.path)
         live.adopt(state)
     return found
 

@@ -102,9 +102,11 @@ class GraphState:
         self.names = None if stored.node_name is None else NameIndex(stored.node_name)
         self.keys = RepeatedKeys(keys)
 
-    def apply(self, updates: Sequence[Update]) -> None:
-        """Make updates, one after the other as far as anyone can see."""
+    def apply(self, updates: Sequence[Update], *, log: Path | None = None) -> None:
+        """Make updates, one after the other as far as anyone can see; those of a log must still be checked."""
         for update in in_one_go(updates):
+            if log is not None:
+                _check_logged(update, self.graph, log)
             first = self.graph.num_nodes
             update.apply(self.graph)
             self._note_names(update, first)
@@ -114,10 +116,10 @@ class GraphState:
             self.keys.add(update, Made(self.version, first))
             first += update.num_nodes
 
-    def replay(self, records: Sequence[bytes]) -> None:
+    def replay(self, records: Sequence[bytes], log: Path) -> None:
         """Make the updates of a log, some thousands at a time."""
         for start in range(0, len(records), _REPLAYED):
-            self.apply([Update.from_bytes(record) for record in records[start : start + _REPLAYED]])
+            self.apply(_updates_of(records[start : start + _REPLAYED], log), log=log)
 
     def _note_names(self, update: Update, first: int) -> None:
         """Make names of new nodes known, and forget those of removed ones."""
@@ -141,6 +143,22 @@ class GraphState:
         assert self.graph.names is not None
         name = self.graph.names.original(node)
         return name if self.names.find(name) == node else None
+
+
+def _updates_of(records: Sequence[bytes], log: Path) -> list[Update]:
+    """Read the records of a log; a FolderError names it."""
+    try:
+        return [Update.from_bytes(record) for record in records]
+    except FolderError as error:
+        raise FolderError(f"{log}: {error}") from error
+
+
+def _check_logged(update: Update, graph: ChangedGraph, log: Path) -> None:
+    """Raise a FolderError unless an update of a log fits its graph; a checksum also fits what a stranger wrote."""
+    try:
+        update.check(graph)
+    except ValueError as error:
+        raise FolderError(f"{log}: an update does not fit the graph: {error}") from error
 
 
 Listener = Callable[[Update | None], None]
@@ -170,6 +188,7 @@ class LiveGraph:
         )
         """Place of each feature column by name."""
         self.log, self.reader = None, None
+        self._stopped: str | None = None  # Why the followed log cannot be followed any more.
         if log is not None and follow:
             self.reader = LogReader(log, stored)
         elif log is not None:
@@ -181,7 +200,7 @@ class LiveGraph:
         if self.log is not None:
             if self.log.cut:
                 note(f"{self.log.path}: {self.log.cut} bytes of an unfinished last update were cut off")
-            self.state.replay(self.log.take_records())
+            self.state.replay(self.log.take_records(), self.log.path)
 
     @property
     def stored(self) -> Graph:
@@ -233,9 +252,11 @@ class LiveGraph:
         """Make the updates that the followed log has by now, up to a version; return the version of the graph."""
         with self.committing:
             assert self.reader is not None
+            if self._stopped is not None:
+                raise FolderError(self._stopped)
             if self.reader.ended():
                 self._follow_again(stop)
-            self._apply([Update.from_bytes(record) for record in self.reader.read(stop)])
+            self._make_read(self.reader, stop)
             return self.version
 
     def adopt(self, state: GraphState) -> None:
@@ -251,10 +272,19 @@ class LiveGraph:
             if source is not None:
                 source.close()
 
-    def _apply(self, updates: Sequence[Update]) -> None:
+    def _make_read(self, reader: LogReader, stop: int | None) -> None:
+        """Make the updates that the followed log has by now; after one that cannot be made, none is made any more."""
+        records = reader.read(stop)
+        try:
+            self._apply(_updates_of(records, reader.path), log=reader.path)
+        except FolderError as error:
+            self._stopped = str(error)
+            raise
+
+    def _apply(self, updates: Sequence[Update], *, log: Path | None = None) -> None:
         if updates:
             with self.lock:
-                self.state.apply(updates)
+                self.state.apply(updates, log=log)
                 for update in updates:
                     for listener in self.listeners:
                         listener(update)
@@ -262,13 +292,13 @@ class LiveGraph:
     def _follow_again(self, stop: int | None) -> None:
         """Open the log that has taken the place of the followed one, with the folder that it is of."""
         assert self.reader is not None
-        self._apply([Update.from_bytes(record) for record in self.reader.read(stop)])
+        self._make_read(self.reader, stop)
         reader = LogReader(self.reader.path.parent)
         path = self.stored.path
         stored = None if path is None else open_graph(path)
         if stored is not None and identity_of(stored) == reader.head.graph:
             state = GraphState(stored, reader.head.first, reader.head.keys)
-            state.replay(reader.read(stop))
+            state.replay(reader.read(stop), reader.path)
             self.adopt(state)
         elif reader.head.first <= self.version:  # A copy of the old folder: all later updates are in the log.
             reader.skip_to(self.version)

@@ -11,7 +11,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ FRAME_HEAD = _FRAME.size
 _MARK = b"SHUP"
 _HEAD_MARK = b"shadow-updates 1\n"
 MAX_FRAME = 1 << 30
+_MOST_UPDATES = 1 << 62
+_SECTOR = 512
+"""Bytes that a disk writes together."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -75,7 +78,7 @@ def head_of(graph: Graph, first: int = 0, keys: Sequence[Key] = ()) -> Head:
 def read_log(path: Path) -> tuple[Head, list[bytes], int]:
     """Return the head, the records and the number of bytes up to the last whole frame.
 
-    A frame that was not finished can only be the last one. A damaged frame before others is a FolderError.
+    A frame that was not finished can only be the last one. A damaged frame is a FolderError, wherever it is.
     """
     data = read_bytes(path, 1 << 40, FolderError)
     head, at = read_head(path, data)
@@ -86,9 +89,26 @@ def read_log(path: Path) -> tuple[Head, list[bytes], int]:
             raise FolderError(f"{path}: record {number} must be number {head.first + len(records)}; is it a copy?")
         records += parts
         at = end
-    if at < len(data) and _has_frame(data, at + 1):
-        raise FolderError(f"{path}: is damaged at byte {at}: whole updates follow there; restore the file from a copy")
+    check_rest(path, data, at, head.first + len(records))
     return head, records, at
+
+
+def check_rest(path: Path, data: bytes, at: int, number: int, start: int = 0) -> None:
+    """Raise a FolderError if the bytes after the last whole frame are damaged, and not a frame that was not finished.
+
+    number: of the record that follows; start: place in the file of the first byte of `data`.
+    """
+    if at == len(data):
+        return
+    if _has_frame(data, at + 1):
+        raise FolderError(
+            f"{path}: is damaged at byte {start + at}: whole updates follow there; restore the file from a copy"
+        )
+    if _was_whole(data[at:], number):
+        raise FolderError(
+            f"{path}: is damaged after byte {start + at}: its last updates are not as they were written; restore the "
+            f"file from a copy, or shorten it to {start + at} bytes to continue without them"
+        )
 
 
 def read_head(path: Path, data: bytes) -> tuple[Head, int]:
@@ -99,9 +119,23 @@ def read_head(path: Path, data: bytes) -> tuple[Head, int]:
     checksum, line = data[len(_HEAD_MARK) : len(_HEAD_MARK) + 9], data[len(_HEAD_MARK) + 9 : end - 1]
     if checksum != f"{zlib.crc32(line):08x} ".encode():
         raise FolderError(f"{path}: is damaged in its first line; restore the file from a copy")
-    content: dict[str, Any] = json.loads(line)
-    keys = tuple((str(key), str(digest), int(version), int(first)) for key, digest, version, first in content["keys"])
-    return Head(content["graph"], content["num_nodes"], content["first"], keys), end
+    return _head_from(path, line), end
+
+
+def _head_from(path: Path, line: bytes) -> Head:
+    try:
+        content: dict[str, Any] = json.loads(line)
+        keys = tuple(
+            (str(key), str(digest), int(version), int(first)) for key, digest, version, first in content["keys"]
+        )
+        graph, num_nodes, first = str(content["graph"]), int(content["num_nodes"]), int(content["first"])
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise FolderError(
+            f"{path}: is not a log of updates: its first line has {type(error).__name__} {error}"
+        ) from error
+    if not 0 <= first < _MOST_UPDATES:
+        raise FolderError(f"{path}: number of the first update must be from 0 to below 2^62, got {first}")
+    return Head(graph, num_nodes, first, keys)
 
 
 def frame_at(data: bytes, at: int) -> tuple[int, list[bytes], int] | None:
@@ -113,30 +147,57 @@ def frame_at(data: bytes, at: int) -> tuple[int, list[bytes], int] | None:
     if mark != _MARK or size > MAX_FRAME or end > len(data):
         return None
     body = data[at + _FRAME.size : end]
-    if _checksum(number, body) != checksum:
+    if _checksum(number, body) != checksum or (records := _split(body)) is None:
         return None
-    return number, list(_split(body)), end
+    return number, records, end
 
 
 def _has_frame(data: bytes, at: int) -> bool:
-    """Tell whether a whole frame begins anywhere after a byte."""
+    """Tell whether a whole frame begins anywhere after a byte, or more bytes look like one than updates can have."""
+    looked_at, most = 0, 4 * len(data)
     while (at := data.find(_MARK, at)) >= 0:
-        if frame_at(data, at) is not None:
+        if frame_at(data, at) is not None or looked_at > most:
             return True
+        looked_at += _size_at(data, at)
         at += 1
     return False
+
+
+def _size_at(data: bytes, at: int) -> int:
+    """Return the bytes that must be read to see whether a whole frame begins here."""
+    size = int(_FRAME.unpack_from(data, at)[1]) if at + _FRAME.size <= len(data) else 0
+    return size if at + _FRAME.size + size <= len(data) else 0
+
+
+def _was_whole(rest: bytes, number: int) -> bool:
+    """Tell whether the last bytes were a whole frame, of which one field or the records are other than written.
+
+    A process that is killed leaves the beginning of a frame; a machine that loses power also leaves blocks of zeros.
+    """
+    if len(rest) < _FRAME.size:
+        return False
+    mark, size, checksum, first = _FRAME.unpack_from(rest)
+    body = rest[_FRAME.size :]
+    whole: bool = _checksum(number, body) == checksum
+    if (mark, first) == (_MARK, number) and size <= len(body):
+        return not (bytes(_SECTOR) in rest or rest.endswith(b"\0"))
+    return whole
 
 
 def _checksum(number: int, body: bytes) -> int:
     return zlib.crc32(body, zlib.crc32(number.to_bytes(8, "little")))
 
 
-def _split(body: bytes) -> Iterator[bytes]:
-    at = 0
+def _split(body: bytes) -> list[bytes] | None:
+    """Return the records of a frame; None if their sizes do not fill it."""
+    records, at = [], 0
     while at < len(body):
+        if at + _RECORD.size > len(body):
+            return None
         (size,) = _RECORD.unpack_from(body, at)
-        yield body[at + _RECORD.size : at + _RECORD.size + size]
         at += _RECORD.size + size
+        records.append(body[at - size : at])
+    return records if at == len(body) else None
 
 
 def frame_of(records: Sequence[bytes], number: int) -> bytes:

@@ -6,13 +6,16 @@ Not for: writing (log.py), or what is done with the updates (live_graph.py).
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from shadow_gnn.base.errors import FolderError
-from shadow_gnn.graph.changes.log import FRAME_HEAD, LOG, Head, check_head, frame_at, read_head
+from shadow_gnn.graph.changes.log import FRAME_HEAD, LOG, Head, check_head, check_rest, frame_at, read_head
 from shadow_gnn.graph.record import Graph
 
 _BLOCK_BYTES = 1 << 20
+_PATIENCE = 0.1
+"""Seconds after which the writer has finished the bytes that were seen half-written."""
 
 
 class LogReader:
@@ -48,7 +51,7 @@ class LogReader:
     def read(self, stop: int | None = None) -> list[bytes]:
         """Return the records of the frames that are whole by now; stop: only of frames with numbers below it."""
         records: list[bytes] = []
-        data, done = os.pread(self._handle, max(0, os.fstat(self._handle).st_size - self._at), self._at), 0
+        data, done = self._rest(), 0
         while (frame := frame_at(data, done)) is not None:
             number, parts, end = frame
             if number != self.next_number:
@@ -59,8 +62,23 @@ class LogReader:
             self.next_number += len(parts)
             self._last = (self._at + done, data[done : done + FRAME_HEAD])
             done = end
+        else:
+            if not done:
+                self._check_rest(data)
         self._at += done
         return records
+
+    def _rest(self) -> bytes:
+        return os.pread(self._handle, max(0, os.fstat(self._handle).st_size - self._at), self._at)
+
+    def _check_rest(self, data: bytes) -> None:
+        """Raise a FolderError if bytes that are no whole frame are damaged; those that still change are not."""
+        try:
+            check_rest(self.path, data, 0, self.next_number, self._at)
+        except FolderError:
+            time.sleep(_PATIENCE)
+            if self._rest() == data:
+                raise
 
     def skip_to(self, number: int) -> None:
         """Read the records before a number, which must be at the end of a frame, without returning them."""

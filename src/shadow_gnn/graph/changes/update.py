@@ -125,8 +125,8 @@ class Update:
                 remove_edges=_pairs(content.get("remove_edges", [])),
                 remove_nodes=tuple(map(int, content.get("remove_nodes", ()))),
             )
-        except (ValueError, TypeError, AttributeError) as error:
-            raise FolderError(f"a record of an update is not one: {error}") from error
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise FolderError(f"a record is no update: {error}") from error
 
 
 def in_one_go(updates: Sequence[Update]) -> Iterator[Update]:

@@ -106,6 +106,10 @@ def open_stream(path: Path, *, normalize: bool = False) -> BinaryIO:
 
 def sniff(path: Path, *, delimiter: str | None = None, header: bool | None = None) -> Layout:
     """Find delimiter, header and column names from the first lines."""
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
+        raise SourceError(
+            f"{path}: delimiter must be one character other than a quote or a line end, got {delimiter!r:.40}"
+        )
     with open_stream(path) as stream:
         sample = stream.read(_SAMPLE_BYTES)
     if b"\x00" in sample:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from shadow_gnn.base.errors import SourceError
-from shadow_gnn.base.files import read_bytes
+from shadow_gnn.base.files import checksum_of, read_bytes
 from shadow_gnn.studies.figures import COLORS, legend_below, picture
+from shadow_gnn.training.runs.folder import METRICS, RESULT, read_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,9 +55,14 @@ def read_curve(folder: str | Path) -> Curve:
     >>> len(sg.read_curve("runs/first").epoch)
     2
     """
-    path = Path(folder) / "metrics.csv"
+    path = Path(folder) / METRICS
+    data = read_bytes(path, _MAX_BYTES, SourceError)
+    if (path.parent / RESULT).exists():  # An unfinished run adds lines.
+        expected = read_json(path.parent / RESULT).get("metrics_checksum")
+        if expected is not None and checksum_of(data) != expected:
+            raise SourceError(f"{path}: was edited or damaged: its checksum does not fit {RESULT}")
     try:
-        text = read_bytes(path, _MAX_BYTES, SourceError).decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         raise SourceError(f"{path}: must be text: {error}") from error
     rows = list(csv.DictReader(io.StringIO(text)))

@@ -147,7 +147,8 @@ def _given_splits(graph: Graph, options: SplitOptions) -> LinkSplits:
     train = _given(graph, "train_pos")
     if train is not None:
         held = held[~np.isin(keys_of(graph, held), keys_of(graph, train))]
-    known_graph = without_links(graph, held) if are_linked(graph, held).any() else graph
+    either = np.concatenate((held, held[:, ::-1]))  # The reverse of a held-out link would tell it.
+    known_graph = without_links(graph, held) if are_linked(graph, either).any() else graph
     train = links_of(known_graph) if train is None else train
     if len(train) == 0:
         raise ValueError(f"link: split 'train' must have links, {name_of(graph)} has none except validation and test")

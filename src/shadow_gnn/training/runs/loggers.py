@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shadow_gnn.base.errors import ShadowError, WriteError
-from shadow_gnn.base.files import write_file
+from shadow_gnn.base.files import checksum_of, write_file
 from shadow_gnn.recipe import LoggingRecipe
 
 Row = Mapping[str, float]
@@ -65,10 +65,12 @@ class CsvLogger:
         """Do nothing: every line is written when it is logged."""
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Sequence[tuple[int, Row]]) -> None:
-    """Write all epochs at once, in a single step."""
+def write_csv(path: Path, columns: Sequence[str], rows: Sequence[tuple[int, Row]]) -> str:
+    """Write all epochs at once, in a single step; return the checksum of the file."""
     lines = [_csv_line(epoch, columns, values) for epoch, values in rows]
-    write_file(path, (",".join(("epoch", *columns)) + "\n" + "".join(lines)).encode())
+    data = (",".join(("epoch", *columns)) + "\n" + "".join(lines)).encode()
+    write_file(path, data)
+    return checksum_of(data)
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:

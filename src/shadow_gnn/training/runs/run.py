@@ -404,7 +404,7 @@ def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, 
     best = state.best
     assert best is not None
     rows = [(epoch.number + 1, _numbers(epoch)) for epoch in state.history]
-    write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
+    checksum = write_csv(run.folder / METRICS_FILE, _columns(setup), rows)
     seconds = [epoch.seconds for epoch in state.history]
     result = {
         "monitor": state.monitor,
@@ -417,6 +417,7 @@ def _finish(run: Run, setup: RunSetup, state: TrainingState, test: Mapping[str, 
         "seconds": sum(seconds),
         "seconds_per_epoch": sum(seconds) / len(seconds),
         "cpu_seconds": sum(epoch.cpu_seconds for epoch in state.history),
+        "metrics_checksum": checksum,
     }
     if run.recipe.training.warm_start != "none":
         result |= _warm_result(run)

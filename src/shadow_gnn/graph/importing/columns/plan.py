@@ -46,8 +46,8 @@ class ColumnPlan(BaseModel):
     """Whether an indicator column says which values are missing."""
     length: Annotated[int, Field(ge=0, le=1 << 16)] | None = None
     """Values of each list."""
-    origin: Finite | None = None
-    """The date from which seconds count, in seconds since 1970."""
+    origin: Annotated[Finite, Field(ge=-62_135_596_800, lt=253_402_300_800)] | None = None
+    """The date from which seconds count, in seconds since 1970: of the years 1 to 9999."""
     format: str | None = None
     """Form of dates that are not ISO 8601, such as %d.%m.%Y."""
     parts: tuple[DatePart, ...] = ()
@@ -158,7 +158,7 @@ def read_plan(text: str, owner: str) -> ImportPlan:
     """Read the text of an import.toml; a fault is a SourceError that names the owner and the key."""
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SourceError(f"{owner}: is not TOML: {error}") from error
     try:
         return ImportPlan.model_validate(content)

@@ -64,7 +64,7 @@ def append_tables(
         raise SourceError(f"{graph.path or 'graph'}: must be imported from a node table (--nodes), it was not")
     if nodes is None and edges is None:
         raise ValueError("append: nodes or edges must be given, got neither")
-    plan = read_plan(graph.import_toml, str(graph.path or "graph"))
+    plan = read_plan(graph.import_toml, _record_of(graph))
     ids, table, notes = _ids(graph, nodes, plan.roles, owners[0])
     first = graph.num_nodes
     rows = _no_edges(ids) if edges is None else _edges(edges, plan, ids, unknown, owners)
@@ -128,6 +128,7 @@ def _with_edges(graph: Graph, rows: EdgeRows, plan: ImportPlan, merge: Merge, ow
     attr = graph.edge_attr
     if attr is not None:
         more = encode_all(rows.columns, plan.edges, len(rows.src), owner) if len(rows.src) else attr[:0]
+        _check_width(graph, "edges", more, attr.shape[1])
         attr = np.concatenate((attr[kept], more))
     weight = graph.edge_weight
     if weight is not None:
@@ -144,11 +145,25 @@ def _with_edges(graph: Graph, rows: EdgeRows, plan: ImportPlan, merge: Merge, ow
     return replace(built, edge_id=edge_id[built.edge_id])
 
 
+def _record_of(graph: Graph) -> str:
+    """Return the name of the file that says how the columns of a graph were encoded."""
+    return "import.toml" if graph.path is None else str(graph.path / "import.toml")
+
+
+def _check_width(graph: Graph, what: str, rows: Array, expected: int) -> None:
+    """Raise a SourceError unless encoded rows have the columns of the graph's own."""
+    if rows.shape[1] != expected:
+        raise SourceError(
+            f"{_record_of(graph)}: {what} must have {expected} encoded columns, as in the graph, got {rows.shape[1]}"
+        )
+
+
 def _with_nodes(grown: Graph, graph: Graph, table: Any, plan: ImportPlan, owner: str) -> tuple[Graph, tuple[str, ...]]:
     """Return the grown graph with features, labels and splits of its old and new nodes."""
     x = graph.x
     if isinstance(x, DenseFeatures):
         more = encode_all(feature_columns(table, set(), owner), plan.nodes, table.num_rows, owner)
+        _check_width(graph, "nodes", more, x.shape[1])
         x = DenseFeatures(np.concatenate((x.matrix, _stored(more, x))), x.scale)
     y, classes, notes = _labels(graph, table, plan.roles, owner)
     splits: dict[str, Array] = dict(graph.splits)

@@ -36,7 +36,7 @@ def read_table(path: Path, *, delimiter: str | None = None, header: bool | None 
         raise SourceError(f"{path}: is a zip archive or a spreadsheet; save the table as CSV")
     try:
         table = _read(path, data, delimiter, header)
-    except (pa.ArrowException, ValueError, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError, RecursionError, OverflowError) as error:
         raise SourceError(f"{path}: cannot be read: {' '.join(str(error).split())[:300]}") from error
     return checked_table(table, str(path))
 
@@ -67,11 +67,18 @@ def _holds(cells: Sequence[Any], text: str) -> bool:
 
 
 def checked_table(table: Any, owner: str) -> Any:
-    """Return a table whose columns have different names."""
+    """Return a table whose columns have different names and plain types."""
+    import pyarrow as pa
+
     names = table.column_names
     if len(set(names)) != len(names):
         twice = next(name for number, name in enumerate(names) if name in names[:number])
         raise SourceError(f"{owner}: column names must differ, {twice!r} appears twice")
+    for field in table.schema:
+        if isinstance(field.type, pa.BaseExtensionType):
+            raise SourceError(
+                f"{owner}: column {field.name!r} must have a plain type, got the extension type {field.type}"
+            )
     return table
 
 
