@@ -14,13 +14,15 @@ from pathlib import Path
 import numpy as np
 import torch
 from common import Report
+from torch import Tensor
+from torch.nn import functional
 from training_ideas import train
 
 from shadow_gnn.base.allocator import keep_freed_memory
 from shadow_gnn.graph.record import Graph
 from shadow_gnn.loading.epochs import BatchSource
 from shadow_gnn.loading.loader import Loader
-from shadow_gnn.tasks.task import split_targets
+from shadow_gnn.tasks.task import NodeTask, split_targets
 from shadow_gnn.training.defaults import choose_recipe, graph_facts, normal_recipe
 from shadow_gnn.training.evaluate import evaluate, outputs
 from shadow_gnn.training.loop import FitOptions, fit
@@ -43,13 +45,27 @@ def teach(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, float, float]:
     return logits.float().softmax(dim=1).numpy(), best, seconds
 
 
+class SoftTask(NodeTask):
+    """Classes whose labels are probabilities, [B, C]; its metrics of training take them for several labels."""
+
+    def loss(self, logits: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+        """Return the mean cross-entropy of the probabilities."""
+        return functional.cross_entropy(logits.float(), y)
+
+
+def soft_task(task: NodeTask) -> SoftTask:
+    """Return the task of training."""
+    return SoftTask("multilabel", task.out_dim)
+
+
 def taught(nodes: np.ndarray, soft: np.ndarray):
     """Return what makes loaders of training targets and of nodes with probabilities instead of labels."""
 
     def wrap(setup: RunSetup, loader: Loader) -> Sequence[BatchSource]:
         assert loader.graph.y is not None
-        known = np.eye(soft.shape[1], dtype=np.float32)[np.asarray(loader.graph.y)[loader.targets]]
-        targets, labels = np.concatenate((loader.targets, nodes)), np.concatenate((known, soft)).astype(np.float32)
+        known = np.eye(soft.shape[1], dtype=np.float32)[np.asarray(loader.graph.y)[loader.targets[:, 0]]]
+        targets = np.concatenate((loader.targets[:, 0], nodes))
+        labels = np.concatenate((known, soft)).astype(np.float32)
         options = {"batch_size": loader.batch_size, "shuffle": True, "seed": loader.seed, "inputs": loader.inputs}
         return [Loader(loader.graph, loader.extractor, targets, model=setup.model, labels=labels, **options)]
 
@@ -75,8 +91,11 @@ def main() -> None:
         soft, best, seconds = teach(graph, nodes)
         rows = [("normal GNN, the teacher", best, seconds)]
         epochs = max(1, round(chosen.epochs * len(known) / (len(known) + len(nodes))))
-        for name, wrap, number in (("hard", None, chosen.epochs), ("hard and soft", taught(nodes, soft), epochs)):
-            accuracy, seconds, _ = train(graph, [f"training.num_epochs={number}"], wrap)
+        for name, wrap, learned, number in (
+            ("hard", None, None, chosen.epochs),
+            ("hard and soft", taught(nodes, soft), soft_task, epochs),
+        ):
+            accuracy, seconds, _ = train(graph, [f"training.num_epochs={number}"], wrap, learned=learned)
             rows.append((f"{name}, {number} epochs", accuracy, seconds))
         for label, accuracy, seconds in rows:
             report.rows.append((Path(path).name, label, f"{100 * accuracy:.2f}", f"{seconds:.0f}"))

@@ -149,8 +149,12 @@ def train(
     normal: bool = False,
     decays: Sequence[float] = (),
     wrap_valid: Callable[[RunSetup, BatchSource], BatchSource] | None = None,
+    learned: Callable[[NodeTask], NodeTask] | None = None,
 ) -> tuple[float, float, dict[float, float]]:
-    """Train one variant; return the best validation accuracy, the CPU seconds of training, and those of averages."""
+    """Train one variant; return the best validation accuracy, the CPU seconds of training, and those of averages.
+
+    learned: returns the task of training if it is not that of validation.
+    """
     recipe = choose_recipe(graph_facts(graph), str(graph.path)).recipe
     recipe = change_recipe(normal_recipe(recipe) if normal else recipe, changes)
     setup = make_setup(recipe, graph)
@@ -162,8 +166,10 @@ def train(
     if wrap_valid is not None:
         valid = [wrap_valid(setup, valid[0])]  # type: ignore[index]
     model, task = setup.model, setup.task
+    assert isinstance(task, NodeTask)
+    if learned is not None:
+        task = learned(task)
     if len(loaders) == 2:
-        assert isinstance(task, NodeTask)
         model, task = TwoScopes(model), TwoScopesTask(task.target, task.out_dim)  # type: ignore[assignment]
     validating = 0.0
 
