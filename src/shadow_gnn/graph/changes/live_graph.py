@@ -195,6 +195,14 @@ class LiveGraph:
             self.log = UpdateLog(log, stored)
         source = self.reader or self.log
         self.state = GraphState(stored) if source is None else GraphState(stored, source.head.first, source.head.keys)
+        try:
+            self._read_all(note)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_all(self, note: Callable[[str], None]) -> None:
+        """Make the updates that the log has."""
         if self.reader is not None:
             self.catch_up()
         if self.log is not None:
