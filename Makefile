@@ -104,7 +104,7 @@ ABI3_PYTHON ?= $(shell for name in python3.12 python3.13; do $$name -c "" 2> /de
 wheels: $(VENV)/release  ## Build the wheels and the source archive into dist and check them.
 	rm -rf dist build/dist
 	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m build --no-isolation --outdir build/dist . > build/wheels.log
-	$(if $(ABI3_PYTHON),$(ABI3_PYTHON) -m venv --clear build/abi3,@echo "No Python 3.12 or 3.13: no wheel for them.")
+	$(if $(ABI3_PYTHON),$(ABI3_PYTHON) -m venv --clear build/abi3,@echo "Found no python3.12 or python3.13: building for the Python of $(VENV) alone.")
 	$(if $(ABI3_PYTHON),build/abi3/bin/python -m pip install -q -c constraints.txt scikit-build-core nanobind cmake ninja)
 	$(if $(ABI3_PYTHON),PATH=$(abspath build/abi3/bin):$$PATH build/abi3/bin/python -m pip wheel -q --no-build-isolation \
 	  --no-deps -w build/dist build/dist/*.tar.gz)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from datetime import date
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from statistics import median
@@ -127,7 +128,8 @@ def page() -> Iterator[str]:
     total, torch = sum(map(size, whole.values())), size(distribution("torch"))
     yield "# Dependencies\n"
     yield "`pip install shadow-gnn` pulls the packages of the first table and what they need in turn. Written by"
-    yield f"`python tools/describe_dependencies.py` with Python {sys.version.split()[0]}: {len(whole) - 1} packages,"
+    yield f"`python tools/describe_dependencies.py` on {date.today()} with Python {sys.version.split()[0]}:"
+    yield f"{len(whole) - 1} packages,"
     yield f"{megabytes(total)} MB on disk, of which torch has {megabytes(torch)} MB"
     yield f"(version {distribution('torch').version};"
     yield "builds for GPUs are several times larger) and this package"

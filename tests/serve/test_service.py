@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,10 +22,11 @@ from shadow_gnn.graph.record import DenseFeatures
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.inference.predictor import Predictor
 from shadow_gnn.inference.recommendations import recommend
-from shadow_gnn.serve import requests
+from shadow_gnn.serve import requests, writer
 from shadow_gnn.serve.app import create_app
 from shadow_gnn.serve.limits import Limits
 from shadow_gnn.serve.servable import check_servable
+from shadow_gnn.serve.service import _Call
 from shadow_gnn.training.model_file import read_model
 from shadow_gnn.training.runs.run import RunOptions, train_recipe
 
@@ -383,6 +387,27 @@ def test_a_request_that_takes_too_long_is_given_up(serve):
     with client.service.live.lock:
         assert client.post("/v1/predict", json={"nodes": [1]}).status_code == 504
     assert client.get("/healthz").status_code == 200
+
+
+def test_updates_pause_after_a_commit_while_a_prediction_runs(serve, monkeypatch):
+    client, pauses = serve(), []
+    monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=pauses.append))
+    work, updates = client.service._work, client.service.writer._updates
+    begun, go = threading.Event(), threading.Event()
+
+    def update(sender):
+        ask(client, "/v1/graph/edges", {"edges": [edge("plain", sender, 17)]})
+        while updates.busy:
+            time.sleep(0.001)
+
+    update(3)
+    assert pauses == []
+    prediction = work.submit(_Call(lambda: begun.set() or go.wait()))
+    begun.wait()
+    update(4)
+    go.set()
+    prediction.result()
+    assert pauses == [writer.PAUSE]
 
 
 def test_a_full_disk_refuses_updates_and_predictions_go_on(serve, monkeypatch):

@@ -35,6 +35,17 @@ def test_all_that_waits_is_taken_together_up_to_a_size():
     recorder.work.drain()
 
 
+def test_it_is_busy_while_it_handles_work():
+    recorder = Recorder()
+    assert not recorder.work.busy
+    recorder.work.submit("bad")
+    recorder.begun.wait()
+    assert recorder.work.busy
+    recorder.go.set()
+    recorder.work.drain()
+    assert not recorder.work.busy
+
+
 def test_a_full_queue_refuses_and_cancelled_work_is_left_out():
     recorder = Recorder(most_waiting=2)
     recorder.work.submit("a")

@@ -104,6 +104,8 @@ class Service:
         self._work: WaitingWork[_Score | _Call] = WaitingWork(
             "predict", self._answer, most_waiting=self.limits.queue, most_size=self.limits.batch
         )
+        if isinstance(self.writer, LocalWriter):
+            self.writer.beside_predictions = lambda: self._work.busy
         self.ready = True
 
     @property

@@ -46,6 +46,8 @@ class WaitingWork(Generic[W]):
         self._jobs: deque[Job[W]] = deque()
         self._changed = threading.Condition()
         self._draining = False
+        self.busy = False
+        """Whether work is being handled."""
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -92,9 +94,11 @@ class WaitingWork(Generic[W]):
                 return
             if not jobs:
                 continue
+            self.busy = True
             try:
                 self._handle(jobs)
             except BaseException as error:
                 for job in jobs:
                     if not job.future.done():
                         job.future.set_exception(error)
+            self.busy = False

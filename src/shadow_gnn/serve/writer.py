@@ -6,6 +6,7 @@ Not for: what an update is (graph/changes), or processes that send theirs to a w
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -19,6 +20,9 @@ from shadow_gnn.serve.limits import Limits
 from shadow_gnn.serve.resolve import UpdateBody, wanted_update
 from shadow_gnn.serve.waiting import Draining, Job, WaitingWork
 
+PAUSE = 0.005
+"""Seconds after a commit while predictions run: each one holds up the threads of a matrix product, few hold them up
+less."""
 Publish = Callable[[int, Callable[[], None]], None]
 """Called with a version and with what to do when every reader has it."""
 
@@ -59,6 +63,8 @@ class LocalWriter:
         """Start the thread. compact_after: updates in the log from which it is folded, 0 for never."""
         self._live, self._compact_after, self._publish, self._note = live, compact_after, publish, note
         self.fault = None
+        self.beside_predictions: Callable[[], bool] = lambda: False
+        """Tells whether a prediction runs in this process."""
         self._tried_at = 0 if live.log is None else live.log.head.first
         self._ending = threading.Event()
         self._folding: threading.Thread | None = None
@@ -120,6 +126,8 @@ class LocalWriter:
         if self._compact_after and version - self._tried_at >= self._compact_after and not self._ending.is_set():
             with suppress(Draining):
                 self.compact()
+        if self.beside_predictions():
+            time.sleep(PAUSE)
 
     def _compact(self) -> None:
         def go_on(*_: object) -> None:
