@@ -83,7 +83,7 @@ def test_other_graphs_have_one_normal_gnn(monkeypatch, change):
     assert list(choose_hybrid(communities(), "g", paced=False).normals) == ["normal"]
 
 
-@pytest.mark.parametrize(("second", "kept", "share"), [(0.3, ["normal", "gcn"], 0.55), (0.7, ["normal"], 0.85)])
+@pytest.mark.parametrize(("second", "kept", "share"), [(0.3, ["normal", "gcn"], 0.45), (0.7, ["normal"], 0.75)])
 def test_scopes_have_the_time_that_normal_gnns_leave(dense, monkeypatch, second, kept, share):
     per_epoch = {"sage": 1.0, "gcn": second * NORMAL_EPOCHS / SECOND_EPOCHS}
     asked = []
