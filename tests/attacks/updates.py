@@ -118,11 +118,11 @@ ATTACKS = {
     ),
     "record_of_a_node_that_is_not_there": Attack(
         log(records({"set_edges": [[1, 500]]})),
-        "updates.log: an update does not fit the graph: update: edges must be of node ids from 0 to 119, got 500",
+        "updates.log: an update does not fit the graph: receiver must be node ids from 0 to 119, got 500",
     ),
     "record_of_a_negative_node": Attack(
         log(records({"remove_edges": [[-1, 5]]})),
-        "an update does not fit the graph: update: edges to remove must be of node ids from 0 to 119, got -1",
+        "an update does not fit the graph: sender must be node ids from 0 to 119, got -1",
     ),
     "record_of_2_to_40_nodes": Attack(
         log(records({"num_nodes": 2**40})), "an update does not fit the graph: update: nodes must be at most 2147483647"
@@ -141,7 +141,7 @@ ATTACKS = {
     ),
     "followed_log_of_a_node_that_is_not_there": Attack(
         log(records({"set_edges": [[1, 500]]}), follow=True),
-        "updates.log: an update does not fit the graph: update: edges must be of node ids from 0 to 119, got 500",
+        "updates.log: an update does not fit the graph: receiver must be node ids from 0 to 119, got 500",
     ),
     "followed_log_with_a_flipped_bit": Attack(
         log(lambda data: records(EDGE)(data).replace(b"[[1, 2]]", b"[[1, 3]]"), follow=True),

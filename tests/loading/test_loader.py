@@ -37,6 +37,7 @@ def prefetch_threads():
 
 @pytest.fixture(autouse=True)
 def _no_thread_is_left():
+    gc.freeze()  # What was there before is not looked at.
     yield
     gc.collect()
     assert prefetch_threads() == []

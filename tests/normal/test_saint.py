@@ -31,6 +31,7 @@ ALL = WalkSampler(3000, 4)
 
 @pytest.fixture(autouse=True)
 def _no_thread_is_left():
+    gc.freeze()  # What was there before is not looked at.
     yield
     gc.collect()
     assert [thread for thread in threading.enumerate() if thread.name == "shadow-prefetch"] == []

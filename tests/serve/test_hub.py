@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.extract.changed import Plain
 
-from shadow_gnn.base.errors import WriteError
+from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, Made, ReadOnly
 from shadow_gnn.graph.store import open_graph, save_graph
 from shadow_gnn.serve.channel import Channel
@@ -19,7 +20,7 @@ from shadow_gnn.serve.hub import Hub
 from shadow_gnn.serve.limits import Limits
 from shadow_gnn.serve.requests import AddNodesBody, RemoveNodesBody
 from shadow_gnn.serve.waiting import Draining, QueueFull
-from shadow_gnn.serve.worker import RemoteWriter
+from shadow_gnn.serve.worker import RemoteWriter, _follow
 
 
 class Worker:
@@ -210,3 +211,16 @@ def test_a_remote_writer_gives_answers_to_those_who_wait_and_ends_with_the_write
         writer.reload(None)
     for end in (here, there, lines):
         end.close()
+
+
+def test_a_worker_that_cannot_follow_says_so_and_ends():
+    here, there = socket.socketpair()
+
+    def damaged(version):
+        raise FolderError("updates.log: is damaged at byte 7")
+
+    service = SimpleNamespace(live=SimpleNamespace(catch_up=damaged))
+    _follow(service, Channel(there), 3)
+    with here, here.makefile("rb") as lines:
+        said = [json.loads(line) for line in lines]  # Up to the end of the channel.
+    assert said == [{"note": "a worker cannot follow the log: updates.log: is damaged at byte 7"}]

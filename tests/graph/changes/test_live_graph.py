@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.extract.changed import Plain, attr_of, features_of, plain_graphs, some_edge
 
-from shadow_gnn.base.errors import WriteError
+from shadow_gnn.base.errors import FolderError, WriteError
 from shadow_gnn.graph.changes.compact import compact
 from shadow_gnn.graph.changes.live_graph import KeyConflict, LiveGraph, Made, Wanted, log_folder
-from shadow_gnn.graph.changes.log import LOG, NEXT
+from shadow_gnn.graph.changes.log import LOG, NEXT, UpdateLog
 from shadow_gnn.graph.changes.update import Update, edges_of_nodes, in_one_go
 from shadow_gnn.graph.importing.in_memory import from_edges
 from shadow_gnn.graph.record import DenseFeatures, Graph, SparseFeatures
@@ -339,6 +339,45 @@ for number in range(live.version, 10**9):
     sys.stdout.write(f"{made.version}\\n")
     sys.stdout.flush()
 """
+
+
+def lying_log(folder: Path, update: Update) -> Path:
+    """Save a graph, and write a log with a good update and one that no service would write, with fitting checksums."""
+    save_graph(star().graph(), folder)
+    log = UpdateLog(log_folder(folder), open_graph(folder))
+    log.append([edges((1, 2, 1.0)).to_bytes()])
+    log.append([update.to_bytes()])
+    log.append([edges((2, 3, 1.0)).to_bytes()])
+    log.close()
+    return log.folder
+
+
+def test_an_update_of_a_log_that_does_not_fit_stops_whoever_reads_it(tmp_path):
+    folder = tmp_path / "g"
+    log = lying_log(folder, Update(remove_edges=np.array([[0, 77]])))
+    line = r"updates.log: an update does not fit the graph: receiver must be node ids from 0 to 3, got 77"
+    for follow in (False, True):
+        with pytest.raises(FolderError, match=line):
+            LiveGraph(open_graph(folder), log, follow=follow)
+    with pytest.raises(FolderError, match=line):
+        compact(folder, log)
+
+
+def test_a_follower_makes_no_update_after_one_that_it_cannot_make(tmp_path):
+    folder = tmp_path / "g"
+    log = lying_log(folder, Update(remove_edges=np.array([[0, 77]])))
+    whole = (log / LOG).read_bytes()
+    half = whole.rindex(b"SHUP") - 5
+    (log / LOG).write_bytes(whole[:half])  # The first update, and a part of the second.
+    live = LiveGraph(open_graph(folder), log, follow=True)
+    assert live.version == 1
+    with (log / LOG).open("ab") as file:
+        file.write(whole[half:])
+    for _ in range(2):
+        with pytest.raises(FolderError, match="an update does not fit the graph"):
+            live.catch_up()
+    assert live.version == 1
+    live.close()
 
 
 @pytest.mark.parametrize("folding", ["rest", "fold"])

@@ -102,7 +102,7 @@ def test_links_are_exported_with_both_ends(tmp_path):
         ({"model": {"readout": "mean"}}, "the readout mean"),
         ({"model": {"layer": "GraphConv"}}, "the PyG layer GraphConv"),
         ({"model": {"layer": "transformer"}}, "the layer transformer"),
-        ({"inputs": {"learned_dim": 4}}, r"has \[inputs\] computed from the whole graph"),
+        ({"inputs": {"learned_dim": 4}}, "has inputs.learned_dim, computed from the whole graph"),
     ],
 )
 def test_a_part_that_cannot_be_exported_is_named(tmp_path, tables, part):

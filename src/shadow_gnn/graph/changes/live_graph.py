@@ -105,10 +105,11 @@ class GraphState:
     def apply(self, updates: Sequence[Update], *, log: Path | None = None) -> None:
         """Make updates, one after the other as far as anyone can see; those of a log must still be checked."""
         for update in in_one_go(updates):
-            if log is not None:
-                _check_logged(update, self.graph, log)
             first = self.graph.num_nodes
-            update.apply(self.graph)
+            if log is None:
+                update.apply(self.graph)
+            else:
+                _apply_logged(update, self.graph, log)
             self._note_names(update, first)
         first = self.graph.num_nodes - sum(update.num_nodes for update in updates)
         for update in updates:
@@ -153,10 +154,11 @@ def _updates_of(records: Sequence[bytes], log: Path) -> list[Update]:
         raise FolderError(f"{log}: {error}") from error
 
 
-def _check_logged(update: Update, graph: ChangedGraph, log: Path) -> None:
-    """Raise a FolderError unless an update of a log fits its graph; a checksum also fits what a stranger wrote."""
+def _apply_logged(update: Update, graph: ChangedGraph, log: Path) -> None:
+    """Make an update of a log; a FolderError says that it does not fit, as that of a stranger with a checksum."""
     try:
-        update.check(graph)
+        update.check_values(graph)
+        update.apply(graph)
     except ValueError as error:
         raise FolderError(f"{log}: an update does not fit the graph: {error}") from error
 
@@ -195,6 +197,14 @@ class LiveGraph:
             self.log = UpdateLog(log, stored)
         source = self.reader or self.log
         self.state = GraphState(stored) if source is None else GraphState(stored, source.head.first, source.head.keys)
+        try:
+            self._read_all(note)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_all(self, note: Callable[[str], None]) -> None:
+        """Make the updates that the log has."""
         if self.reader is not None:
             self.catch_up()
         if self.log is not None:

@@ -57,20 +57,25 @@ class Update:
 
     def check(self, graph: Graph, owner: str = "update", *, extra_nodes: int = 0) -> None:
         """Raise a ValueError unless the update fits the graph; extra_nodes: added by updates before this one."""
-        if not any((self.num_nodes, len(self.set_edges), len(self.remove_edges), self.remove_nodes)):
-            raise ValueError(f"{owner}: must add, change or remove something, got nothing")
         if self.key is not None and not 1 <= len(self.key) <= MAX_KEY:
             raise ValueError(f"{owner}: key must have from 1 to {MAX_KEY} characters, got {len(self.key)}")
-        _check_nodes(self, graph, owner)
+        self.check_values(graph, owner, extra_nodes=extra_nodes)
         num_nodes = graph.num_nodes + extra_nodes + self.num_nodes
-        if num_nodes > _most_nodes(graph):
-            raise ValueError(f"{owner}: nodes must be at most {_most_nodes(graph)} in all, got {num_nodes}")
         _check_ends(owner, "edges", self.set_edges, num_nodes)
         _check_ends(owner, "edges to remove", self.remove_edges, num_nodes)
         same = np.flatnonzero(self.set_edges[:, 0] == self.set_edges[:, 1])
         if len(same):  # A stored graph may have such edges, and they can be removed.
             node = int(self.set_edges[same[0], 0])
             raise ValueError(f"{owner}: edges must join two different nodes, got {node} with itself")
+
+    def check_values(self, graph: Graph, owner: str = "update", *, extra_nodes: int = 0) -> None:
+        """Raise a ValueError unless everything but the ends of edges fits the graph; the core checks those, too."""
+        if not any((self.num_nodes, len(self.set_edges), len(self.remove_edges), self.remove_nodes)):
+            raise ValueError(f"{owner}: must add, change or remove something, got nothing")
+        _check_nodes(self, graph, owner)
+        num_nodes = graph.num_nodes + extra_nodes + self.num_nodes
+        if num_nodes > _most_nodes(graph):
+            raise ValueError(f"{owner}: nodes must be at most {_most_nodes(graph)} in all, got {num_nodes}")
         if len(self.set_edges):
             _check_values(self, graph, owner)
         for node in self.remove_nodes:

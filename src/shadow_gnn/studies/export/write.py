@@ -37,8 +37,12 @@ def export_model(trained: TrainedModel, path: str | Path) -> tuple[str, ...]:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise ValueError(f"export: path must end in {' or '.join(FORMATS)}, got {path.name!r}")
-    if trained.config.inputs != InputsRecipe():
-        raise ValueError("export: model must read features alone, this one has [inputs] computed from the whole graph")
+    plain, inputs = InputsRecipe(), trained.config.inputs
+    if inputs != plain:
+        names = [f"inputs.{key}" for key in type(plain).model_fields if getattr(inputs, key) != getattr(plain, key)]
+        raise ValueError(
+            f"export: model must read features alone, this one has {', '.join(names)}, computed from the whole graph"
+        )
     if trained.config.joint is not None:
         raise ValueError("export: model must have a scope for each target, this one merges scopes")
     program = ScopeProgram(trained.model.to("cpu"))
