@@ -21,6 +21,7 @@ from shadow_gnn.cli.data import append, compact, diffuse, generate, get, importi
 from shadow_gnn.cli.prediction import correct, ensemble, evaluate, explain, explore, export, predict, recommend, serve
 from shadow_gnn.cli.scopes import compare_extractors, draw, extract, learn_scope, scope_curve
 from shadow_gnn.cli.shared.help_pages import Command, add_command, new_app
+from shadow_gnn.cli.shared.lost_signals import raise_lost_again
 from shadow_gnn.cli.shared.ranks import check_command
 from shadow_gnn.cli.shared.shortage import shortage_line
 from shadow_gnn.cli.shared.voice import LogForm, Voice, set_voice
@@ -133,6 +134,7 @@ def main() -> NoReturn:
     # PyG calls it when it is imported, and torch 2.15 warns every user.
     warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated")
     signal.signal(signal.SIGTERM, _raise_terminated)
+    raise_lost_again({KeyboardInterrupt: signal.SIGINT, _Terminated: signal.SIGTERM})
     try:
         # Typer turns Ctrl-C into the result 130; click raises Abort.
         code = app(args=arguments, prog_name="shadow", standalone_mode=False)
