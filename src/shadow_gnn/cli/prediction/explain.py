@@ -61,8 +61,8 @@ def explain_command(
 
     Contributions have a sign: above 0 they speak for the explained class, below 0 against it. Their unit is the
     log-odds of the class, label or link, or the unit of a predicted value. gradient is the first-order effect of each
-    part; integrated adds gradients up along the way from no neighbors to all; midpoint takes the one half way, in less
-    than three times the time of a prediction; occlusion predicts again without each part: exact and slow; gnnexplainer
+    part; integrated adds gradients up along the way from no neighbors to all; midpoint takes the one half way, in about
+    three times the time of a prediction; occlusion predicts again without each part: exact and slow; gnnexplainer
     optimizes masks from 0 to 1 (PyG).
 
     --summary shows where the contributions of many targets come from (hop, class of the neighbor, weight of the edge,
