@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,7 @@ def reference(root: Path, job: Job) -> tuple[Result, float]:
 
     Later campaigns have the results of the first one.
     """
-    kept = root / f"whole {job.name}"
+    kept = root / f"whole {job.name} {zlib.crc32(repr(job.argv).encode()):08x}"  # Two campaigns may use one name.
     if not kept.exists():
         _REFERENCES[kept] = _run_reference(root, job)
         (root / "whole").rename(kept)
